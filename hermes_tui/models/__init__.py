@@ -1,0 +1,1 @@
+"""Who answers: OpenAI-compatible providers, the catalogue, the offline demo model."""

@@ -1,0 +1,1 @@
+"""What a command would do, and whether a person must be asked."""
