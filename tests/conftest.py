@@ -1,7 +1,6 @@
 """Shared fixtures: every test gets a home of its own and an environment without keys or terminal quirks."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ _SCRUBBED = ("NO_COLOR", "COLORTERM", "TERM_PROGRAM", "TMUX", "COLUMNS", "LINES"
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A throw-away HERMES_HOME and HOME. Returns HERMES_HOME."""
     for name in list(os.environ):
         if name.startswith(_SCRUBBED_PREFIXES) or name.endswith(_SCRUBBED_SUFFIXES) or name in _SCRUBBED:
@@ -24,4 +23,4 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("HERMES_HOME", str(hermes_home))
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("LANG", "C.UTF-8")
-    yield hermes_home
+    return hermes_home

@@ -24,9 +24,7 @@ class Asker(Protocol):
 class SudoSource(Protocol):
     """Where a sudo password comes from and goes back to. Implemented by the agent, used by the terminal tool."""
 
-    def password(
-        self, *, host: str, user: str, command: str, context: "ToolContext", attempt: int
-    ) -> str | None:
+    def password(self, *, host: str, user: str, command: str, context: "ToolContext", attempt: int) -> str | None:
         """Return the password, or None to go on without. Blocks while a dialog is open."""
         ...
 

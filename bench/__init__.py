@@ -1,0 +1,1 @@
+"""Benchmarks: run by hand and, in a short form, by the tests."""
