@@ -1,1 +1,26 @@
-"""What a command would do, and whether a person must be asked."""
+"""What a command would do, and whether a person must be asked.
+
+``judge`` reads a shell command, works out its effects without running anything, and gives a verdict. The package knows
+nothing of screens or agents and can stand alone.
+"""
+
+from hermes_tui.safety.facts import FileFacts, ListedFacts, LocalFacts
+from hermes_tui.safety.judge import judge
+from hermes_tui.safety.rules import Rules
+from hermes_tui.safety.verdict import Decision, Effect, Rule, RuleAction, RuleSource, Scope, Verb, Verdict
+
+__all__ = [
+    "Decision",
+    "Effect",
+    "FileFacts",
+    "ListedFacts",
+    "LocalFacts",
+    "Rule",
+    "RuleAction",
+    "RuleSource",
+    "Rules",
+    "Scope",
+    "Verb",
+    "Verdict",
+    "judge",
+]

@@ -1,0 +1,1 @@
+"""Readers for code inside commands: Python, SQL, awk, sed and other scripts."""

@@ -1,0 +1,1 @@
+"""What programs do with their arguments: tables as data, and the few that need code."""

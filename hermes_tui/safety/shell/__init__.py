@@ -1,0 +1,1 @@
+"""Reading the shell: text to commands, words to values."""
