@@ -23,7 +23,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 logger = logging.getLogger(__name__)
@@ -37,6 +37,7 @@ AsyncRunner = Callable[[Coroutine[Any, Any, Any]], Any]
 DEFAULT_MAX_RESULT_CHARS = 100_000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what chat endpoints accept as a function name
 _MAX_ERROR_CHARS = 2_000
+_lasting_loop_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,8 +258,13 @@ class ToolRegistry(ToolSource):
         return (self._runner or _run_elsewhere)(coroutine)
 
 
-@lru_cache(maxsize=1)
 def _lasting_loop() -> asyncio.AbstractEventLoop:
+    with _lasting_loop_lock:
+        return _start_lasting_loop()
+
+
+@cache
+def _start_lasting_loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="tool-coroutines", daemon=True).start()
     return loop
