@@ -1,0 +1,298 @@
+"""The engine: a thread with one asyncio loop in which agents live, and the only door of a screen to them.
+
+Every public method may be called from any thread and returns at once; what comes of it is told by events. The loop
+lasts for the whole run, so no client ever meets a closed one.
+"""
+
+import asyncio
+import itertools
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+import msgspec
+
+from hermes_tui.agent.desk import Desk, TimerHandle
+from hermes_tui.agent.pool import DaemonPool
+from hermes_tui.agent.session import EngineOptions, Session, SessionParts
+from hermes_tui.protocol.environment import EnvironmentFailure
+from hermes_tui.protocol.events import TRANSIENT, Event, Notice, NoticeLevel
+from hermes_tui.protocol.inquiries import Answer
+from hermes_tui.store.sessions import SessionStore, SessionSummary, StoreError
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+STOP_TIMEOUT_S = 5.0
+"""How long leaving waits for turns and processes to end; daemon threads do not keep the program after that."""
+
+
+class Engine:
+    """Owns the loop, the store, the desk and the open session."""
+
+    def __init__(self, options: EngineOptions, sink: Callable[[Event], None]) -> None:
+        """``sink`` gets every event, in order of ``seq`` per thread, from any thread; it must not block."""
+        self._options = options
+        self._sink = sink
+        self._numbers = itertools.count(1)
+        self._stamp_lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._early: deque[Callable[[], None]] = deque()
+        self._post_lock = threading.Lock()
+        self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
+        self._stopped = asyncio.Event()
+        self._store: SessionStore | None = None
+        self._session: Session | None = None
+        self._pool = DaemonPool(4, "engine")
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.desk = Desk(self.publish, unattended=options.unattended, schedule=self._schedule)
+
+    # -- life ---------------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start the thread. Doors used before are opened in order as soon as the loop runs."""
+        self._thread.start()
+
+    def stop(self, timeout_s: float = STOP_TIMEOUT_S) -> bool:
+        """Interrupt what runs, close environments and the store; return whether all ended in time."""
+        if not self._thread.is_alive():
+            return True
+        self.desk.close()
+        self._post(self._stopped.set)
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        asyncio.run(self._main())
+
+    async def _main(self) -> None:
+        self._store = self._open_store()
+        with self._post_lock:
+            self._loop = asyncio.get_running_loop()
+            early, self._early = self._early, deque()
+        self._session = Session(self._parts())
+        self._spawn(self._session.open(self._options.resume))
+        for call in early:
+            call()
+        await self._stopped.wait()
+        await self._session.close()
+        for task in self._tasks:
+            task.cancel()
+        if self._store is not None:
+            self._store.close()
+
+    def _open_store(self) -> SessionStore | None:
+        try:
+            return SessionStore(self._options.paths.sessions)
+        except StoreError as error:
+            self.publish(Notice(level=NoticeLevel.ERROR, text=str(error)))
+            return None
+
+    def _parts(self) -> SessionParts:
+        return SessionParts(
+            options=self._options,
+            publish=self.publish,
+            desk=self.desk,
+            store=self._store,
+            pool=self._pool,
+            spawn=self._spawn,
+        )
+
+    # -- doors --------------------------------------------------------------------------------------------------------
+
+    def submit(self, text: str) -> None:
+        """Send a prompt: at once when nothing runs, after the running turn otherwise."""
+        self._to_session(lambda session: session.submit(text))
+
+    def steer(self, text: str) -> None:
+        """Deliver a message to the running turn after its running tools; without a turn it is a prompt."""
+        self._to_session(lambda session: session.steer(text))
+
+    def take_back(self) -> "Future[list[str]]":
+        """Take back all that waits (queued prompts, undelivered steering), in order."""
+        return self._ask_session(lambda session: session.take_back())
+
+    def interrupt(self) -> None:
+        """End the running turn within a second. Queued prompts stay, and wait for the person."""
+        self._to_session(lambda session: session.interrupt())
+
+    def answer(self, inquiry_id: str, answer: Answer) -> bool:
+        """Answer an inquiry; False when it had closed before."""
+        return self.desk.answer(inquiry_id, answer)
+
+    def set_backend(self, name: str) -> None:
+        """Switch where commands run, if the backend works; a Notice says why not otherwise."""
+        self._to_session(lambda session: self._spawn(session.set_backend(name)))
+
+    def set_toolset(self, name: str, enabled: bool) -> None:
+        """Switch a toolset; the next model call sees it."""
+        self._to_session(lambda session: session.set_toolset(name, enabled))
+
+    def set_approval_mode(self, mode: str) -> None:
+        self._to_session(lambda session: session.set_approval_mode(mode))
+
+    def set_model(self, name: str, provider: str = "", base_url: str = "") -> None:
+        """Use another model from the next model call on."""
+        self._to_session(lambda session: session.set_model(name, provider, base_url))
+
+    def set_secret(self, variable: str, value: str) -> None:
+        """A key was entered: use it from now on, in this run."""
+        self._to_session(lambda session: session.set_secret(variable, value))
+
+    def use_demo(self) -> None:
+        """Let the scripted demo model answer, in a throw-away folder."""
+        self._to_session(lambda session: self._spawn(session.use_demo()))
+
+    def run_shell(self, command: str) -> None:
+        """Run a command of the person's own, unasked, on the current backend; the model is told of it."""
+        self._to_session(lambda session: self._spawn(session.run_shell(command)))
+
+    def new_session(self) -> None:
+        self._to_session(lambda session: self._spawn(session.open(None)))
+
+    def open_session(self, session_id: str) -> None:
+        """Open a stored session; its events are published again, then SessionStarted with ``resumed``."""
+        self._to_session(lambda session: self._spawn(session.open(session_id)))
+
+    def set_title(self, title: str, session_id: str = "") -> None:
+        self._to_session(lambda session: session.set_title(title, session_id))
+
+    def warm_up(self) -> None:
+        """Load the model client in a thread, now that the first frame is on screen."""
+        self._to_session(lambda session: session.warm_up())
+
+    # -- questions of the screen, answered off its thread -------------------------------------------------------------
+
+    def toolset_rows(self) -> "Future[list[Any]]":
+        """Return ``tools.toolsets.ToolsetInfo`` rows. Checks run in a pool thread."""
+        return self._ask_session(lambda session: session.toolset_rows())
+
+    def backend_rows(self) -> "Future[list[Any]]":
+        """Return ``protocol.environment.BackendInfo`` rows."""
+        return self._ask_session(lambda session: session.backend_rows())
+
+    def sessions(self, query: str = "") -> "Future[list[SessionSummary]]":
+        return self._ask_session(lambda session: session.summaries(query))
+
+    def delete_session(self, session_id: str) -> "Future[None]":
+        return self._ask_session(lambda session: session.delete(session_id))
+
+    # -- events -------------------------------------------------------------------------------------------------------
+
+    def publish(self, event: Event) -> None:
+        """Stamp, deliver and, unless it is transient, store an event. Called from any thread."""
+        session = self._session
+        with self._stamp_lock:
+            stamped = msgspec.structs.replace(
+                event,
+                session_id=event.session_id or (session.session_id if session is not None else ""),
+                seq=next(self._numbers),
+                at=event.at or time.time(),
+            )
+            self._sink(stamped)
+        if not isinstance(event, TRANSIENT):
+            self._on_loop(lambda: self._keep(stamped))
+
+    def _keep(self, event: Event) -> None:
+        if self._session is not None:
+            self._session.keep_event(event)
+
+    # -- threads ------------------------------------------------------------------------------------------------------
+
+    def _to_session(self, act: Callable[[Session], object]) -> None:
+        def call() -> None:
+            assert self._session is not None
+            try:
+                act(self._session)
+            except EnvironmentFailure as error:
+                self.publish(Notice(level=NoticeLevel.ERROR, text=str(error)))
+
+        self._post(call)
+
+    def _ask_session(self, question: Callable[[Session], Coroutine[Any, Any, T]]) -> "Future[T]":
+        answer: Future[T] = Future()
+        answer.set_running_or_notify_cancel()
+
+        async def ask() -> None:
+            assert self._session is not None
+            try:
+                answer.set_result(await question(self._session))
+            except Exception as error:  # noqa: BLE001 - carried over to the thread that asked
+                answer.set_exception(error)
+
+        self._post(lambda: self._spawn(ask()))
+        return answer
+
+    def _post(self, call: Callable[[], None]) -> None:
+        with self._post_lock:
+            loop = self._loop
+            if loop is None:
+                self._early.append(call)
+                return
+        try:
+            loop.call_soon_threadsafe(call)
+        except RuntimeError:
+            # The loop closed between a key and its door: the program is leaving, and there is nobody to tell.
+            logger.debug("a call came after the engine had stopped")
+
+    def _on_loop(self, call: Callable[[], None]) -> None:
+        """Call now if this is the engine's thread, else in its turn."""
+        if threading.current_thread() is self._thread:
+            call()
+        else:
+            self._post(call)
+
+    def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        """Start a task and keep hold of it; what it raises is logged and told."""
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        if task.cancelled() or (error := task.exception()) is None:
+            return
+        logger.error("a task of the engine failed", exc_info=error)
+        self.publish(
+            Notice(
+                level=NoticeLevel.ERROR,
+                text=f"Something inside the program failed: {error}. The conversation is kept; see the log.",
+            )
+        )
+
+    def _schedule(self, delay_s: float, callback: Callable[[], None]) -> TimerHandle:
+        return _LoopTimer(self._post, delay_s, callback)
+
+
+class _LoopTimer:
+    """A timer of the engine's loop that may be started and cancelled from any thread."""
+
+    def __init__(
+        self, post: Callable[[Callable[[], None]], None], delay_s: float, callback: Callable[[], None]
+    ) -> None:
+        self._handle: asyncio.TimerHandle | None = None
+        self._cancelled = False
+        self._post = post
+        started = time.monotonic()
+
+        def arm() -> None:
+            if not self._cancelled:
+                left = max(0.0, delay_s - (time.monotonic() - started))
+                self._handle = asyncio.get_running_loop().call_later(left, self._fire, callback)
+
+        post(arm)
+
+    def _fire(self, callback: Callable[[], None]) -> None:
+        if not self._cancelled:
+            callback()
+
+    def cancel(self) -> None:
+        self._cancelled = True
+        if self._handle is not None:
+            self._post(self._handle.cancel)
