@@ -1,7 +1,9 @@
 """Events reach the screen in order, joined, once a frame, and none that matters is lost."""
 
 import threading
+from collections.abc import Callable
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +24,7 @@ def test_one_wake_for_many_events_and_at_most_one_a_frame() -> None:
     assert wakes == [0.0]
     assert texts(pump.drain()) == [("TextDelta", "a" * 50)]
     pump.push(TextDelta(text="b"))
-    assert wakes[1] == FRAME_S
+    assert wakes[1] == pytest.approx(FRAME_S)
 
 
 def test_runs_are_joined_but_never_across_something_else() -> None:
@@ -55,7 +57,7 @@ def test_a_flood_of_output_keeps_its_newest_part() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from(["text", "reasoning", "notice", "output"]), st.text(max_size=5))))
 def test_no_character_is_lost_or_moved(parts: list[tuple[str, str]]) -> None:
-    make = {
+    make: dict[str, Callable[[str], Event]] = {
         "text": lambda text: TextDelta(text=text),
         "reasoning": lambda text: ReasoningDelta(text=text),
         "notice": lambda text: Notice(level=NoticeLevel.INFO, text=text),
