@@ -56,7 +56,7 @@ class ModelSettings(Section, frozen=True, kw_only=True):
     temperature: Annotated[float, msgspec.Meta(ge=0, le=2)] | None = None
     """Sampling temperature; unset leaves it to the provider."""
     reasoning_effort: str = ""
-    """How hard a reasoning model thinks, in the provider's words (``low``, ``medium``, ``high`` ...); empty: its default."""
+    """How hard a reasoning model thinks, in the provider's words (``low``, ``high`` ...); empty: its default."""
     connect_timeout_s: PositiveSeconds = 10.0
     """Longest wait for a connection, in seconds."""
     stall_timeout_s: PositiveSeconds = 180.0
