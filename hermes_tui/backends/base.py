@@ -1,0 +1,447 @@
+"""What all backends share: the session kept between fresh shells, and one command from start to result.
+
+A backend says how to start a shell and end its process tree (``_launch`` and the process it returns) and how to put
+and take small files at its side. Everything else is here.
+
+Calls may run side by side. Each starts from the session as it is then. A call that changed nothing writes nothing
+back; of those that did, the last to finish wins as a whole. A call with a folder of its own never moves the session's
+folder, and a call that was ended (timeout, interrupt) or lost its shell (``exec``, ``kill -9``) leaves the session as
+it was.
+"""
+
+import itertools
+import logging
+import threading
+import time
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Protocol
+
+from hermes_tui.backends import shell
+from hermes_tui.backends.spool import LiveFeed, OutputSpool, Scrubber
+from hermes_tui.protocol.cancel import CancelToken
+from hermes_tui.protocol.environment import EnvironmentFailure, ExecResult, OutputSink
+
+logger = logging.getLogger(__name__)
+
+TIMEOUT_GRACE_S: Final = 2.0
+"""From TERM to KILL after a timeout."""
+CANCEL_GRACE_S: Final = 0.4
+"""The same after an interrupt: all must be over within a second."""
+DRAIN_S: Final = 0.3
+"""How long output is still taken after the shell ended while a child of it holds the pipe."""
+KILL_TRIES: Final = 3
+TIMEOUT_CODE: Final = 124
+INTERRUPT_CODE: Final = 130
+MAX_STATE_BYTES: Final = 8 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """What a backend needs to start one shell."""
+
+    call_id: str
+    script: str
+    """Text for ``bash -c``."""
+    env: Mapping[str, str]
+    """The whole environment of the process where ``restored`` is false, else what is added to a bare one."""
+    restored: bool
+    """Whether the script restores the session's own environment."""
+    stdin: bytes | None = None
+    """Data to feed; None is an empty input."""
+    interactive: bool = False
+    """Keep the input open for ``ShellProcess.write``."""
+    pty: bool = False
+
+
+class ShellProcess(Protocol):
+    """A running shell with all that it started."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def read(self, timeout_s: float) -> bytes | None:
+        """Return output, ``b""`` at its end, or None when nothing came in time or ``wake`` was called."""
+        ...
+
+    def wait(self, timeout_s: float) -> None:
+        """Block until the shell has ended, ``wake`` was called or the time is over."""
+        ...
+
+    def poll(self) -> int | None:
+        """Return the shell's exit status (negative for a signal), or None while it runs."""
+        ...
+
+    def wake(self) -> None:
+        """Let a blocked ``read`` return. From any thread."""
+        ...
+
+    def write(self, data: bytes) -> None:
+        """Write to the input of an interactive process. Raises BrokenPipeError when nobody reads."""
+        ...
+
+    def close_stdin(self) -> None: ...
+
+    def signal_tree(self, *, force: bool) -> None:
+        """Send TERM, or KILL where ``force``, to everything this shell started, daemons too."""
+        ...
+
+    def tree_alive(self) -> bool:
+        """Whether anything that this shell started still lives."""
+        ...
+
+    def close(self) -> None:
+        """Let go of pipes and process entries. What still runs goes on."""
+        ...
+
+
+class SudoHelp(Protocol):
+    """What lets ``sudo`` reach the person during one call; made by the backend, see ``askpass.py``."""
+
+    @property
+    def directory(self) -> str:
+        """Folder with the ``sudo`` shim, put before PATH."""
+        ...
+
+    @property
+    def waited_s(self) -> float:
+        """Seconds that the person was waited for; a call's clock stands still meanwhile."""
+        ...
+
+    def secrets(self) -> Iterable[bytes]:
+        """Passwords handed out so far, to be kept out of the output."""
+        ...
+
+
+@dataclass(slots=True)
+class _Ending:
+    """How a call is being ended from outside."""
+
+    timed_out: bool = False
+    interrupted: bool = False
+    kill_at: float = 0.0
+    kills: int = 0
+
+    @property
+    def begun(self) -> bool:
+        return self.timed_out or self.interrupted
+
+
+@dataclass(slots=True)
+class _Session:
+    """The state that lasts between calls; guarded by the environment's lock."""
+
+    cwd: str
+    snapshot: bytes | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class ShellEnvironment(ABC):
+    """Base of the six backends. Implements ``Environment.execute``; see the module for the rules."""
+
+    name = ""
+
+    def __init__(self, *, cwd: str, timeout: float, spill_dir: str) -> None:
+        """``timeout`` in seconds for calls that name none; whole outputs go to ``spill_dir`` on the host."""
+        self.timeout = timeout
+        self._spill_dir = Path(spill_dir)
+        self._session = _Session(cwd)
+        self._preparing = threading.Lock()
+        self._id = uuid.uuid4().hex[:12]
+        self._calls = itertools.count(1)
+        self._closed = False
+
+    # -- what a backend provides ---------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _stage(self) -> str:
+        """Make sure that a private folder at the backend's side holds ``enter`` and ``leave``; return its path."""
+
+    @abstractmethod
+    def _launch(self, launch: Launch) -> ShellProcess: ...
+
+    @abstractmethod
+    def _put_file(self, path: str, data: bytes) -> None:
+        """Write a small private file at the backend's side, atomically."""
+
+    @abstractmethod
+    def _take_file(self, path: str, limit: int) -> bytes:
+        """Return the file's bytes and remove it; ``b""`` if it is missing or larger than ``limit``."""
+
+    @abstractmethod
+    def _base_env(self) -> Mapping[str, str]:
+        """The environment that the session begins with, free of the program's secrets."""
+
+    # -- the Environment protocol --------------------------------------------------------------------------------------
+
+    @property
+    def cwd(self) -> str:
+        return self._session.cwd
+
+    def execute(
+        self,
+        command: str,
+        cwd: str = "",
+        *,
+        timeout: float | None = None,
+        stdin_data: str | bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        on_output: OutputSink | None = None,
+        cancel: CancelToken | None = None,
+        sudo: SudoHelp | None = None,
+        pty: bool = False,
+    ) -> ExecResult:
+        """Run ``command`` and return what it left behind; see ``protocol.environment.Environment.execute``.
+
+        ``sudo`` lets the command ask for a password; ``pty`` runs it under a pseudo-terminal. Raises ValueError for a
+        command no shell can be given, EnvironmentFailure when the backend itself fails.
+        """
+        check_command(command)
+        started = time.monotonic()
+        if cancel is not None and cancel.cancelled:
+            return ExecResult(output="", returncode=INTERRUPT_CODE, interrupted=True, cwd=self.cwd)
+        self._prepare()
+        stdin = stdin_data.encode() if isinstance(stdin_data, str) else stdin_data
+        state = f"{self._stage()}/{self._new_call_id()}.state"
+        before = self._session.snapshot
+        process = self._begin(command, cwd, state=state, stdin=stdin, env=env, sudo=sudo, pty=pty)
+        spool = OutputSpool(lambda: self._spill_dir / f"output-{time.strftime('%H%M%S')}-{uuid.uuid4().hex[:8]}.txt")
+        scrubber = Scrubber(sudo.secrets) if sudo is not None else None
+        deadline = started + (self.timeout if timeout is None else timeout)
+        pump = _Pump(process, spool, LiveFeed(on_output), scrubber, deadline, cancel, sudo)
+        forget = cancel.on_cancel(process.wake) if cancel is not None else None
+        try:
+            status, ending = pump.run()
+        except BaseException:
+            process.signal_tree(force=True)
+            raise
+        finally:
+            if forget is not None:
+                forget()
+            process.close()
+        ended_in = self._keep_state(state, before, moved=not cwd, discard=ending.begun)
+        collected = spool.finish()
+        signal = -status if status < 0 else None
+        code = 128 - status if status < 0 else status
+        if ending.begun:
+            code = TIMEOUT_CODE if ending.timed_out else INTERRUPT_CODE
+        return ExecResult(
+            output=collected.text,
+            returncode=code,
+            signal=signal,
+            timed_out=ending.timed_out,
+            interrupted=ending.interrupted,
+            truncated=collected.truncated,
+            size_bytes=collected.size_bytes,
+            spilled_to=collected.spilled_to,
+            cwd=ended_in or cwd or self.cwd,
+            duration_s=time.monotonic() - started,
+        )
+
+    def start(
+        self, command: str, cwd: str = "", *, env: Mapping[str, str] | None = None, pty: bool = False
+    ) -> ShellProcess:
+        """Start ``command`` from the session's state and return it running, its input open. It changes no state.
+
+        The caller reads it to its end and closes it. Raises as ``execute`` does.
+        """
+        check_command(command)
+        self._prepare()
+        return self._begin(command, cwd, state="", stdin=None, env=env, sudo=None, pty=pty, interactive=True)
+
+    # -- one call ------------------------------------------------------------------------------------------------------
+
+    def _new_call_id(self) -> str:
+        return f"{self._id}.{next(self._calls)}"
+
+    def _begin(
+        self,
+        command: str,
+        cwd: str,
+        *,
+        state: str,
+        stdin: bytes | None,
+        env: Mapping[str, str] | None,
+        sudo: SudoHelp | None,
+        pty: bool,
+        interactive: bool = False,
+    ) -> ShellProcess:
+        directory = self._stage()
+        call_id = Path(state).stem if state else self._new_call_id()
+        word = shell.inline(command)
+        if len(word) > shell.INLINE_LIMIT // 4 and len(word.encode()) > shell.INLINE_LIMIT:
+            self._put_file(f"{directory}/{call_id}.sh", command.encode())
+            word = shell.from_file(f"{directory}/{call_id}.sh")
+        restored = self._session.snapshot is not None
+        script = shell.command_line(
+            directory,
+            word,
+            state=state,
+            snapshot=f"{directory}/snapshot" if restored else "",
+            cwd=cwd or self.cwd,
+            explicit_cwd=bool(cwd),
+            path_prefix=sudo.directory if sudo is not None else "",
+            only_now=tuple(env or ()),
+        )
+        whole = {**({} if restored else self._base_env()), **(env or {}), shell.CALL_TAG: call_id}
+        return self._launch(
+            Launch(
+                call_id=call_id,
+                script=script,
+                env=whole,
+                restored=restored,
+                stdin=stdin,
+                interactive=interactive,
+                pty=pty,
+            )
+        )
+
+    def _prepare(self) -> None:
+        """Stage the files, and take the first snapshot: from then on no variable comes from anywhere but it."""
+        with self._preparing:
+            if self._closed:
+                raise EnvironmentFailure(f"the {self.name} environment was closed")
+            directory = self._stage()
+            if self._session.snapshot is not None:
+                return
+            state = f"{directory}/{self._new_call_id()}.state"
+            process = self._begin(":", "", state=state, stdin=None, env=None, sudo=None, pty=False)
+            spool = OutputSpool(lambda: self._spill_dir / "first-snapshot.txt")
+            pump = _Pump(process, spool, LiveFeed(None), None, time.monotonic() + 30, None, None)
+            try:
+                pump.run()
+            finally:
+                process.close()
+            self._keep_state(state, None, moved=False, discard=False)
+            if self._session.snapshot is None:
+                raise EnvironmentFailure(f"bash did not start properly: {spool.finish().text.strip() or 'no answer'}")
+
+    def _keep_state(self, state: str, before: bytes | None, *, moved: bool, discard: bool) -> str:
+        """Take what ``leave`` wrote into the session. Returns the folder that the command ended in, '' if unknown."""
+        try:
+            new = shell.parse_state(self._take_file(state, MAX_STATE_BYTES))
+        except OSError as error:
+            logger.warning("session state of %s not read: %s", self.name, error)
+            return ""
+        if new is None or discard:
+            return ""
+        with self._session.lock:
+            if moved:
+                self._session.cwd = new.cwd
+            if new.snapshot != before:
+                try:
+                    self._put_file(f"{self._stage()}/snapshot", new.snapshot)
+                except OSError as error:
+                    logger.warning("session state of %s not kept: %s", self.name, error)
+                else:
+                    self._session.snapshot = new.snapshot
+        return new.cwd
+
+
+def check_command(command: str) -> None:
+    """Raise ValueError for text that cannot be handed to a shell as it is."""
+    if "\0" in command:
+        raise ValueError("The command contains a NUL character, which no shell can take; remove it.")
+    try:
+        command.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"The command is not valid Unicode at character {error.start}; write it anew.") from None
+
+
+class _Pump:
+    """Moves the output of one process until it is over, timed out or cancelled."""
+
+    def __init__(
+        self,
+        process: ShellProcess,
+        spool: OutputSpool,
+        feed: LiveFeed,
+        scrubber: Scrubber | None,
+        deadline: float,
+        cancel: CancelToken | None,
+        sudo: SudoHelp | None,
+    ) -> None:
+        self._process = process
+        self._spool = spool
+        self._feed = feed
+        self._scrubber = scrubber
+        self._deadline = deadline
+        self._cancel = cancel
+        self._sudo = sudo
+        self._ending = _Ending()
+
+    def run(self) -> tuple[int, _Ending]:
+        """Return the exit status (negative for a signal) and how the call was ended, if it was."""
+        process, ending = self._process, self._ending
+        status: int | None = None
+        drained_at = 0.0
+        at_end = False
+        while True:
+            now = time.monotonic()
+            self._end_if_due(now)
+            if status is None:
+                status = process.poll()
+                drained_at = now + DRAIN_S
+            if status is not None and (at_end or now >= drained_at) and self._all_ended():
+                break
+            if ending.kills > KILL_TRIES:
+                logger.warning("process %s could not be ended: it may run as another user", process.pid)
+                break
+            wait_s = self._wait_s(now, drained_at if status is not None and not at_end else None)
+            if at_end:
+                # Nothing to read any more: wait for the shell, or for the rest of the tree to die.
+                process.wait(wait_s)
+                continue
+            chunk = process.read(wait_s)
+            if chunk == b"":
+                at_end = True
+            elif chunk:
+                self._take(chunk)
+            elif self._feed.due_in() == 0:
+                self._feed.flush()
+        if self._scrubber is not None:
+            self._take(self._scrubber.flush(), scrubbed=True)
+        self._feed.flush()
+        return (status if status is not None else -9), ending
+
+    def _take(self, chunk: bytes, *, scrubbed: bool = False) -> None:
+        if self._scrubber is not None and not scrubbed:
+            chunk = self._scrubber.feed(chunk)
+        if chunk:
+            self._spool.feed(chunk)
+            self._feed.offer(chunk)
+
+    def _all_ended(self) -> bool:
+        return not self._ending.begun or not self._process.tree_alive()
+
+    def _end_if_due(self, now: float) -> None:
+        ending = self._ending
+        if not ending.begun:
+            if self._cancel is not None and self._cancel.cancelled:
+                ending.interrupted, ending.kill_at = True, now + CANCEL_GRACE_S
+            elif now >= self._deadline_now():
+                ending.timed_out, ending.kill_at = True, now + TIMEOUT_GRACE_S
+            else:
+                return
+            self._process.signal_tree(force=False)
+        elif now >= ending.kill_at:
+            ending.kills += 1
+            ending.kill_at = now + 0.2
+            self._process.signal_tree(force=True)
+
+    def _deadline_now(self) -> float:
+        return self._deadline + (self._sudo.waited_s if self._sudo is not None else 0.0)
+
+    def _wait_s(self, now: float, drained_at: float | None) -> float:
+        """Seconds until something other than output wants attention."""
+        if self._ending.begun:
+            return 0.02
+        waits = [max(0.0, self._deadline_now() - now), 1.0]
+        if drained_at is not None:
+            waits.append(max(0.0, drained_at - now))
+        if (due := self._feed.due_in()) is not None:
+            waits.append(due)
+        return min(waits)
