@@ -1,11 +1,12 @@
 """Validation of tool arguments against their JSON schema, with messages that tell the model what to mend."""
 
-import difflib
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from hermes_tui.tools.naming import nearest
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -88,12 +89,6 @@ def validate(schema: dict[str, Any], args: object) -> list[str]:
         left = len(messages) - MAX_MESSAGES
         messages = [*messages[:MAX_MESSAGES], f"and {left} more"]
     return messages
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name most like ``name``, or "" where none is near."""
-    matches = difflib.get_close_matches(name.lower(), sorted(known), n=1, cutoff=0.5)
-    return matches[0] if matches else ""
 
 
 def _sentence(error: "ValidationError") -> str:

@@ -371,8 +371,12 @@ def _check(check_fn: Check, name: str) -> Availability:
 def _missing_text(names: list[str], joint: str) -> str:
     if not names:
         return ""
-    verb = "is" if len(names) == 1 else "are"
-    return f"{f' {joint} '.join(names)} {verb} not set: put it into ~/.hermes/.env or export it"
+    several = len(names) > 1
+    what = f"{f' {joint} '.join(names)} {'are' if several else 'is'} not set"
+    if several and joint == "or":
+        return f"{what}: put one into ~/.hermes/.env or export it"
+    pronoun = "them" if several else "it"
+    return f"{what}: put {pronoun} into ~/.hermes/.env or export {pronoun}"
 
 
 # -- results ----------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hermes_tui.agent.schemas import MAX_MESSAGES, nearest, validate
+from hermes_tui.agent.schemas import MAX_MESSAGES, validate
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -74,8 +74,3 @@ def test_many_errors_are_summed_up() -> None:
 def test_a_broken_schema_blames_nobody(caplog: pytest.LogCaptureFixture) -> None:
     assert validate({"type": "int"}, {}) == []
     assert "broken" in caplog.text
-
-
-def test_nearest_finds_slips_and_nothing_else() -> None:
-    assert nearest("termnal", ["terminal", "file"]) == "terminal"
-    assert nearest("qqqq", ["terminal", "file"]) == ""
