@@ -329,9 +329,13 @@ def call_handler(entry: ToolEntry, args: dict[str, Any], kwargs: Mapping[str, An
 
     The agent hands over ``context`` (a ToolContext), ``task_id``, ``session_id``, ``tool_call_id``, ``user_task``.
     """
-    wanted = _keywords(entry.handler)
-    given = kwargs if wanted is None else {key: value for key, value in kwargs.items() if key in wanted}
-    return entry.handler(args, **given)
+    return entry.handler(args, **accepted_keywords(entry.handler, kwargs))
+
+
+def accepted_keywords(function: Callable[..., Any], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return those of ``kwargs`` that ``function`` takes."""
+    wanted = _keywords(function)
+    return kwargs if wanted is None else {key: value for key, value in kwargs.items() if key in wanted}
 
 
 # -- availability -----------------------------------------------------------------------------------------------------
