@@ -1,1 +1,1 @@
-"""Who answers: OpenAI-compatible providers, the catalogue, the offline demo model."""
+"""Who answers: OpenAI-compatible providers, the catalogue of them, and the offline demo model."""

@@ -55,6 +55,8 @@ class Request:
     headers: dict[str, str]
     """Names in lower case."""
     body: Json
+    peer: int = 0
+    """The client's port: equal for requests over one connection."""
 
     @property
     def messages(self) -> list[Json]:

@@ -161,7 +161,8 @@ class ModelServer:
         body = await reader.readexactly(int(headers.get("content-length", 0)))
         if method == "GET":
             return await self._send(self._listing(path), reader, writer)
-        request = Request(path=path, headers=headers, body=json.loads(body or b"{}"))
+        peer = writer.get_extra_info("peername")[1]
+        request = Request(path=path, headers=headers, body=json.loads(body or b"{}"), peer=peer)
         if self._api_key and headers.get("authorization") != f"Bearer {self._api_key}":
             return await self._send(replies.error(401, "Incorrect API key provided"), reader, writer)
         if not path.endswith("/chat/completions"):
@@ -209,6 +210,7 @@ class ModelServer:
         finally:
             # A read that is cancelled takes nothing; one that is done means the client left.
             left.cancel()
+            await asyncio.wait({left})
 
     async def _write(self, reply: Reply, writer: asyncio.StreamWriter, left: asyncio.Future[bytes]) -> bool:
         await _pause(reply.delay_s, left)
