@@ -18,9 +18,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, Self
 
 from hermes_tui.backends import shell
+from hermes_tui.backends.askpass import Ask
 from hermes_tui.backends.spool import LiveFeed, OutputSpool, Scrubber
 from hermes_tui.protocol.cancel import CancelToken
 from hermes_tui.protocol.environment import EnvironmentFailure, ExecResult, OutputSink
@@ -99,7 +100,7 @@ class ShellProcess(Protocol):
 
 
 class SudoHelp(Protocol):
-    """What lets ``sudo`` reach the person during one call; made by the backend, see ``askpass.py``."""
+    """What lets ``sudo`` reach the person during one call; a context manager, see ``askpass.py``."""
 
     @property
     def directory(self) -> str:
@@ -114,6 +115,10 @@ class SudoHelp(Protocol):
     def secrets(self) -> Iterable[bytes]:
         """Passwords handed out so far, to be kept out of the output."""
         ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
 
 
 @dataclass(slots=True)
@@ -251,6 +256,10 @@ class ShellEnvironment(ABC):
         check_command(command)
         self._prepare()
         return self._begin(command, cwd, state="", stdin=None, env=env, sudo=None, pty=pty, interactive=True)
+
+    def sudo_help(self, ask: Ask) -> SudoHelp | None:
+        """Return what lets ``sudo`` of one call ask for a password, or None where there is nothing to ask for."""
+        return None
 
     # -- one call ------------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from hermes_tui.backends import proctree, shell
-from hermes_tui.backends.base import Launch, ShellEnvironment, ShellProcess
+from hermes_tui.backends.askpass import Ask, Askpass, real_sudo
+from hermes_tui.backends.base import Launch, ShellEnvironment, ShellProcess, SudoHelp
 from hermes_tui.backends.local_files import LocalFiles
 from hermes_tui.backends.local_process import PipeProcess, PtyProcess
 from hermes_tui.protocol.environment import EnvironmentFailure, Health
@@ -82,6 +83,16 @@ class LocalEnvironment(ShellEnvironment, LocalFiles):
             proctree.signal_members(-1, tag, force=True)
         if self._directory:
             shutil.rmtree(self._directory, ignore_errors=True)
+
+    def sudo_help(self, ask: Ask) -> SudoHelp | None:
+        sudo = real_sudo(self.path) if os.geteuid() != 0 else ""
+        if not sudo:
+            return None
+        try:
+            return Askpass(sudo, ask)
+        except OSError as error:
+            logger.warning("sudo cannot ask for a password: %s", error)
+            return None
 
     # -- for the base --------------------------------------------------------------------------------------------------
 

@@ -24,8 +24,13 @@ class Asker(Protocol):
 class SudoSource(Protocol):
     """Where a sudo password comes from and goes back to. Implemented by the agent, used by the terminal tool."""
 
-    def password(self, *, host: str, user: str, command: str, context: "ToolContext", attempt: int) -> str | None:
-        """Return the password, or None to go on without. Blocks while a dialog is open."""
+    def password(
+        self, *, host: str, user: str, command: str, context: "ToolContext", attempt: int, asked_by: str = ""
+    ) -> str | None:
+        """Return the password, or None to go on without. Blocks while a dialog is open.
+
+        ``asked_by`` is the program that called sudo, where it is not the command itself.
+        """
         ...
 
     def rejected(self, *, host: str, user: str) -> None:
