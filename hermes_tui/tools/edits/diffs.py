@@ -2,6 +2,8 @@
 
 import difflib
 
+from hermes_tui.tools.edits.document import visible
+
 _MAX_LINES = 20_000
 """Beyond this many lines a diff costs more time than it is worth."""
 
@@ -20,7 +22,7 @@ def unified_diff(path: str, old: str | None, new: str | None, *, new_path: str =
     ]
     if not lines:
         return f"--- {before}\n+++ {after}\n"
-    return "".join(lines).encode("utf-8", "replace").decode("utf-8")
+    return visible("".join(lines))
 
 
 def _lines(text: str | None) -> list[str]:

@@ -128,6 +128,11 @@ def encode_new(content: str) -> bytes:
     return content.encode("utf-8")
 
 
+def visible(text: str) -> str:
+    """Return ``text`` with U+FFFD for what cannot be decoded, so that it can be shown and sent."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace") if surrogates(text) else text
+
+
 def surrogates(text: str) -> set[str]:
     """Return the lone surrogates in ``text``: what stands for invalid bytes in decoded files."""
     try:
