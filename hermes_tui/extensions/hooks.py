@@ -47,12 +47,12 @@ class Hooks:
     def add(self, name: str, fn: Hook) -> Callable[[], None]:
         """Call ``fn`` at the hook ``name`` from now on. Returns a function that takes it away again.
 
-        Raises ValueError for an unknown name, TypeError for what cannot be called at once.
+        Raises ValueError for an unknown name, TypeError for a coroutine function.
         """
         if name not in NAMES:
             near = nearest(name, NAMES)
             raise ValueError(f"there is no hook {name!r}" + (f"; did you mean {near}?" if near else ""))
-        if not callable(fn) or inspect.iscoroutinefunction(fn):
+        if inspect.iscoroutinefunction(fn):
             raise TypeError(f"hook {name}: {fn!r} must be a plain function")
         with self._lock:
             self._hooks[name] = (*self._hooks.get(name, ()), fn)
