@@ -1,0 +1,515 @@
+"""TranscriptCanvas: the line view under the transcript. Places, draws and repaints; knows no keys.
+
+The cost of a frame depends on the window's height, never on the session's length: heights of blocks that were not
+drawn yet are estimates, a Fenwick tree turns lines into blocks, and only what the window shows is drawn. While the
+person reads further up, the block at the window's top is the fixed point; otherwise the end is.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.timer import Timer
+from textual.widget import Widget
+
+from hermes_tui.protocol.events import AnyEvent
+from hermes_tui.widgets.block_lines import foldable, opened_first
+from hermes_tui.widgets.block_view import EDGE, BlockView, estimated_height
+from hermes_tui.widgets.blocks import AnyBlock, ReasoningBlock, is_activity
+from hermes_tui.widgets.code_highlight import Highlighter
+from hermes_tui.widgets.heights import HeightIndex
+from hermes_tui.widgets.lines import Line, copied, slice_spans
+from hermes_tui.widgets.look import Look
+from hermes_tui.widgets.text_width import cells
+from hermes_tui.widgets.transcript_model import TranscriptModel
+from hermes_tui.widgets.transcript_style import COMPONENT_CLASSES, component_css, read_palette
+
+_KEPT_LINES = 8_000
+"""Drawn lines kept beyond the window; older drawings are made again when they are scrolled to."""
+_SELECTION_SHIFT = 24
+"""A selection names a line as ``block << 24 | line``: such a name stays true when blocks above change their height."""
+
+
+class TranscriptCanvas(ScrollView, can_focus=True):
+    """Draws the blocks of a ``TranscriptModel``."""
+
+    ALLOW_SELECT: ClassVar[bool] = True
+    COMPONENT_CLASSES: ClassVar[set[str]] = COMPONENT_CLASSES
+    DEFAULT_CSS = """
+    TranscriptCanvas {
+        background: $background;
+        color: $foreground;
+        overflow-x: hidden;
+        overflow-y: scroll;
+        scrollbar-size-vertical: 1;
+        scrollbar-background: $background;
+        scrollbar-background-hover: $background;
+        scrollbar-background-active: $background;
+        scrollbar-color: $foreground 20%;
+    }
+    """ + component_css("TranscriptCanvas")
+
+    class CodeRead(Message):
+        """Long code has got its colours on the highlighter's thread."""
+
+    def __init__(
+        self,
+        model: TranscriptModel | None = None,
+        *,
+        emoji: bool = True,
+        ascii_only: bool = False,
+        fold_reasoning: bool = True,
+        clock: Callable[[], float] = time.time,
+        name: str | None = None,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self.model = model if model is not None else TranscriptModel()
+        self.following = True
+        """Whether the view stays at the end as it grows."""
+        self.unseen = False
+        """Whether something came below the window since the person scrolled up."""
+        self.cursor: int | None = None
+        """Id of the block the cursor stands on."""
+        self._emoji, self._ascii_only, self._fold_reasoning = emoji, ascii_only, fold_reasoning
+        self._clock = clock
+        self._highlighter = Highlighter(self._code_read)
+        self._look: Look | None = None  # None until the size is known
+        self._theme: dict[str, str] = {}
+        self._base = Style.null()
+        self._heights = HeightIndex()
+        self._views: OrderedDict[int, BlockView] = OrderedDict()  # least recently shown first
+        self._kept_lines = 0
+        self._opened: dict[int, bool] = {}  # what the person opened and closed
+        self._top = (0, 0)  # block and line within it at the window's top
+        self._placing = False  # whether the scroll position moves by our own hand
+        self._painting = False
+        self._ticker: Timer | None = None
+
+    # -- taking events ------------------------------------------------------------------------------------------------
+
+    def feed(self, events: Sequence[AnyEvent]) -> None:
+        """Take events in their order. Meant to be called once per frame with all that came since the last."""
+        self._blocks_changed(self.model.apply_all(events))
+
+    def show(self, model: TranscriptModel) -> None:
+        """Show another model from its end on."""
+        self.model = model
+        self._opened.clear()
+        self.cursor, self.following, self.unseen = None, True, False
+        self._redraw()
+
+    def _blocks_changed(self, changed: Iterable[int]) -> None:
+        if self._look is None:
+            return
+        for index in sorted(changed):
+            if index == len(self._heights):
+                self._heights.append(self._estimate(self.model.blocks[index]))
+                self.unseen |= not self.following
+            elif view := self._views.get(index):
+                view.stale = True
+        self._settle()
+        self._run_clock()
+
+    # -- what is drawn ------------------------------------------------------------------------------------------------
+
+    def is_open(self, block: AnyBlock) -> bool:
+        """Whether a block that can be folded is open now."""
+        chosen = self._opened.get(block.id)
+        return opened_first(block, fold_reasoning=self._fold_reasoning) if chosen is None else chosen
+
+    def set_open(self, blocks: Iterable[AnyBlock], *, opened: bool) -> None:
+        """Open or fold blocks; those that cannot be folded are passed over."""
+        for block in blocks:
+            if foldable(block):
+                self._opened[block.id] = opened
+                if view := self._views.get(block.id):
+                    view.stale = True
+                else:
+                    self._heights.set(block.id, self._estimate(block))
+        self._settle()
+
+    def _gap(self, block: AnyBlock) -> int:
+        """Blank lines above a block: one, but calls of one batch stand together."""
+        if block.id == 0:
+            return 0
+        return 0 if is_activity(block) and is_activity(self.model.blocks[block.id - 1]) else 1
+
+    def _estimate(self, block: AnyBlock) -> int:
+        width = self._look.width if self._look else 80
+        if foldable(block) and not self.is_open(block):
+            return self._gap(block) + 1
+        return self._gap(block) + estimated_height(block, width)
+
+    def _ensure(self, index: int, changes: list[tuple[int, int, int]]) -> BlockView:
+        """Draw block ``index`` if it must be. What changed is added to ``changes``: block, first line, end (-1: and
+        everything below it)."""
+        view = self._views.get(index)
+        block = self.model.blocks[index]
+        if view is None:
+            assert self._look is not None
+            view = self._views[index] = BlockView(block, self._look)
+        self._views.move_to_end(index)
+        if view.stale:
+            before = len(view.lines)
+            first, end = view.update(self._clock(), opened=self.is_open(block))
+            self._kept_lines += len(view.lines) - before
+            height = self._gap(block) + len(view.lines) if view.lines else 0
+            if height != self._heights[index]:
+                self._heights.set(index, height)
+                changes.append((index, min(first, before), -1))
+            elif first < end:
+                changes.append((index, first, end))
+        return view
+
+    def _forget_old(self) -> None:
+        """Drop drawings that were not shown for long."""
+        while self._kept_lines > _KEPT_LINES and len(self._views) > 200:
+            _, view = self._views.popitem(last=False)
+            self._kept_lines -= len(view.lines)
+
+    # -- placing ------------------------------------------------------------------------------------------------------
+
+    def _window(self) -> int:
+        return max(1, self.scrollable_content_region.height)
+
+    def _settle(self) -> None:
+        """Draw what the window shows, place the window, and repaint what changed."""
+        if self._look is None or not self.is_attached:
+            return
+        changes: list[tuple[int, int, int]] = []
+        window = self._window()
+        before_y = self.scroll_offset.y
+        last = len(self._heights) - 1
+        if self.following:
+            index, room = last, window
+            while index >= 0 and room > 0:
+                self._ensure(index, changes)
+                room -= self._heights[index]
+                index -= 1
+            y = max(0, self._heights.total - window)
+        else:
+            y = self._settle_from_top(window, changes)
+        self._place(y)
+        if self.scroll_offset.y == before_y:  # else all of it is painted anyway
+            self._repaint(changes)
+        self._forget_old()
+
+    def _settle_from_top(self, window: int, changes: list[tuple[int, int, int]]) -> int:
+        """Keep the top block where it is; draw downwards, and upwards where the end comes too early."""
+        last = len(self._heights) - 1
+        index, offset = self._top
+        index = min(index, max(0, last))
+        room = window + offset
+        below = index
+        while below <= last and room > 0:
+            self._ensure(below, changes)
+            room -= self._heights[below]
+            below += 1
+        if last >= 0:
+            offset = min(offset, max(0, self._heights[index] - 1))
+        y = self._heights.top(index) + offset
+        if room > 0:  # the transcript ends inside the window
+            above = index - 1
+            while above >= 0 and room > 0:
+                self._ensure(above, changes)
+                room -= self._heights[above]
+                above -= 1
+            y = max(0, self._heights.total - window)
+        return y
+
+    def _place(self, y: int) -> None:
+        """Set the size of the whole and the scroll position, without the layout pass that Textual would make."""
+        self._placing = True
+        size = Size(self.scrollable_content_region.width, self._heights.total)
+        if size != self.virtual_size:
+            self.set_reactive(Widget.virtual_size, size)
+            self._scroll_update(size)
+        y = max(0, min(y, self.max_scroll_y))
+        if self.scroll_y != y:
+            self.scroll_y = self.scroll_target_y = y
+        self._top = self._heights.at(y)
+        self._placing = False
+        if self.following:
+            self.unseen = False
+
+    def _scroll_to(
+        self, x: float | None = None, y: float | None = None, *, animate: bool = True, **options: Any
+    ) -> bool:
+        # Lines are the smallest step of a terminal, and heights may be corrected on the way: never glide.
+        return super()._scroll_to(x, y, animate=False, **options)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if self._placing or self._look is None:
+            return
+        y = round(new_value)
+        self.following = y >= self.max_scroll_y
+        if not self.following:
+            self._place_top(y, upwards=new_value < old_value)
+        self._settle()
+
+    def _place_top(self, y: int, *, upwards: bool) -> None:
+        """Make line ``y`` the fixed point. Scrolled upwards into a block never drawn, its end is what is seen first."""
+        index, offset = self._heights.at(y)
+        if upwards and offset and index not in self._views and index < len(self._heights):
+            from_end = self._heights[index] - offset
+            self._ensure(index, [])
+            offset = max(0, self._heights[index] - from_end)
+        self._top = (index, offset)
+
+    def go_to(self, index: int, *, line: int = 0) -> None:
+        """Bring a line of block ``index`` to the window's top; the end stays the end."""
+        self.following = False
+        self._ensure(index, [])
+        self._top = (index, line)
+        self._settle()
+        self.following = self.scroll_offset.y >= self.max_scroll_y
+        self.refresh()
+
+    def go_to_end(self) -> None:
+        """Go to the end and follow it."""
+        self.following = True
+        self._settle()
+        self.refresh()
+
+    def reveal(self, index: int) -> None:
+        """Scroll as little as needed to see block ``index``, its start first."""
+        self._ensure(index, [])
+        top, height, window = self._heights.top(index), self._heights[index], self._window()
+        y = self.scroll_offset.y
+        gap = self._gap(self.model.blocks[index])
+        if top + gap < y or height > window:
+            self.go_to(index, line=gap if height > window else 0)
+        elif top + height > y + window:
+            if index == len(self._heights) - 1:
+                self.go_to_end()
+            else:
+                self.following = False
+                self._place_top(top + height - window, upwards=False)
+                self._settle()
+
+    # -- painting -----------------------------------------------------------------------------------------------------
+
+    def _repaint(self, changes: Iterable[tuple[int, int, int]]) -> None:
+        width, window, y = self.size.width, self._window(), self.scroll_offset.y
+        for index, first, end in changes:
+            top = self._heights.top(index) + self._gap(self.model.blocks[index]) - y
+            start = max(0, top + first)
+            stop = window if end < 0 else min(window, top + end)
+            if start < stop:
+                self.refresh(Region(0, start, width, stop - start))
+        if not self.following:
+            self.refresh(Region(0, window - 1, width, 1))
+
+    def refresh_block(self, index: int | None) -> None:
+        """Repaint a block as it is."""
+        if index is not None and index in self._views:
+            self._repaint([(index, 0, len(self._views[index].lines))])
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        self._painting = True
+        try:
+            return super().render_lines(crop)
+        finally:
+            self._painting = False
+
+    def render_line(self, y: int) -> Strip:
+        """Return line ``y`` of the window. When it is not painted but asked what lies under the mouse, it tells."""
+        width = self.size.width
+        content_y = self.scroll_offset.y + y
+        found = self._line_at(content_y)
+        if found is None:
+            strip = Strip.blank(width, self._base)
+        else:
+            view, line = found
+            strip = view.strip(line, self._base)
+            if not self._painting:
+                return self._with_offsets(view, line, strip)
+            strip = self._marked(view, line, strip)
+        if y == self._window() - 1 and self.unseen and not self.following:
+            strip = self._with_new_below(strip)
+        return strip
+
+    def _line_at(self, content_y: int) -> tuple[BlockView, int] | None:
+        """Return view and line shown at a line of the whole; None for blank lines between blocks."""
+        if content_y >= self._heights.total or content_y < 0:
+            return None
+        index, offset = self._heights.at(content_y)
+        view = self._views.get(index)
+        line = offset - self._gap(self.model.blocks[index])
+        return (view, line) if view is not None and 0 <= line < len(view.lines) else None
+
+    def _marked(self, view: BlockView, line: int, strip: Strip) -> Strip:
+        """Lay cursor and selection over a line."""
+        selection = self.text_selection
+        if selection is not None:
+            span = selection.get_span(view.block.id << _SELECTION_SHIFT | line)
+            if span is not None:
+                strip = _restyled(
+                    strip, view.content_start(line), span, self.screen.get_component_rich_style("screen--selection")
+                )
+        if view.block.id == self.cursor and self.has_focus and self._look is not None:
+            mark = Segment(self._look.sign("▌", ">"), self._base + self._look.palette["cursor"])
+            strip = Strip([mark, *list(strip)[1:]], strip.cell_length)
+        return strip
+
+    def _with_offsets(self, view: BlockView, line: int, strip: Strip) -> Strip:
+        """Tell the screen which characters lie where, as it wants it for selecting text with the mouse."""
+        name = view.block.id << _SELECTION_SHIFT | line
+        segments = list(strip)
+        start = view.content_start(line)
+        at = 0
+        for index in range(start, start + len(view.lines[line].spans)):
+            text, style, _ = segments[index]
+            meta = Style.from_meta({"offset": (at, name)})
+            segments[index] = Segment(text, style + meta if style else meta)
+            at += len(text)
+        if at == 0:
+            segments[-1] = Segment(segments[-1].text, Style.from_meta({"offset": (0, name)}))
+        return Strip(segments, strip.cell_length)
+
+    def _with_new_below(self, strip: Strip) -> Strip:
+        assert self._look is not None
+        text = self._look.sign(" ↓ new below ", " v new below ")
+        style = self._base + self._look.palette["new-below"]
+        left = max(0, self.size.width - cells(text) - EDGE)
+        return Strip.join(
+            [strip.crop_extend(0, left, self._base), Strip([Segment(text, style)]), Strip.blank(EDGE, self._base)]
+        )
+
+    # -- selecting ----------------------------------------------------------------------------------------------------
+
+    @property
+    def allow_select(self) -> bool:
+        return True
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        self.refresh()
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Return the selected text; wrapped lines are joined again and decoration is left out."""
+        blocks = len(self.model.blocks)
+        if not blocks or self._look is None:
+            return None
+        low = selection.start.y if selection.start else 0
+        high = selection.end.y if selection.end else blocks << _SELECTION_SHIFT
+        mask = (1 << _SELECTION_SHIFT) - 1
+        lines: list[Line] = []
+        for index in range(low >> _SELECTION_SHIFT, min(high >> _SELECTION_SHIFT, blocks - 1) + 1):
+            view = self._ensure(index, [])
+            first = low & mask if index == low >> _SELECTION_SHIFT else 0
+            if lines and self._gap(view.block):
+                lines.append(Line([]))
+            for number in range(first, len(view.lines)):
+                name = index << _SELECTION_SHIFT | number
+                if name > high:
+                    break
+                start, end = selection.get_span(name) or (0, 0)
+                line = view.lines[number]
+                spans = slice_spans(line.spans, start, end if end >= 0 else len(line.text))
+                lines.append(
+                    Line(spans, joins=line.joins if number > first or index > low >> _SELECTION_SHIFT else None)
+                )
+        return copied(lines), "\n"
+
+    # -- size, theme, clock -------------------------------------------------------------------------------------------
+
+    def on_mount(self) -> None:
+        self._ticker = self.set_interval(1.0, self._tick, pause=True)
+
+    def on_resize(self, event: events.Resize) -> None:
+        width = self.scrollable_content_region.width
+        if self._look is None or self._look.width != width - 2 * EDGE:
+            self._redraw()
+        else:
+            self._settle()
+            self.refresh()
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        if self._look is not None and self.app.theme_variables != self._theme:
+            self._redraw()
+
+    def _redraw(self) -> None:
+        """Width, theme or model changed: forget all drawings, keep the window's top block in place."""
+        width = self.scrollable_content_region.width
+        if width <= 0 or not self.is_attached:
+            return
+        index, offset = self._top
+        share = offset / max(1, self._heights[index]) if index < len(self._heights) else 0.0
+        self._theme = dict(self.app.theme_variables)
+        self._base = self.rich_style
+        self._look = Look(
+            width=max(10, width - 2 * EDGE),
+            palette=read_palette(self),
+            highlighter=self._highlighter,
+            emoji=self._emoji,
+            ascii_only=self._ascii_only,
+        )
+        self._views.clear()
+        self._kept_lines = 0
+        self._heights = HeightIndex(self._estimate(block) for block in self.model.blocks)
+        if not self.following and index < len(self._heights):
+            self._ensure(index, [])
+            self._top = (index, int(share * self._heights[index]))
+        self._settle()
+        self._run_clock()
+        self.refresh()
+
+    def _run_clock(self) -> None:
+        if self._ticker is not None:
+            if self._ticking():
+                self._ticker.resume()
+            else:
+                self._ticker.pause()
+
+    def _ticking(self) -> list[int]:
+        """Ids of the blocks that show a running clock."""
+        ids = [tool.id for tool in self.model.active]
+        if self.model.blocks and isinstance(last := self.model.blocks[-1], ReasoningBlock) and last.open:
+            ids.append(last.id)
+        return ids
+
+    def _tick(self) -> None:
+        for index in self._ticking():
+            if view := self._views.get(index):
+                view.stale = True
+        self._settle()
+
+    def _code_read(self) -> None:
+        self.post_message(self.CodeRead())
+
+    def on_transcript_canvas_code_read(self) -> None:
+        for index, view in self._views.items():
+            if view.pending and view.refresh_pending():
+                self.refresh_block(index)
+
+
+def _restyled(strip: Strip, first: int, span: tuple[int, int], style: Style) -> Strip:
+    """Return the strip with ``style`` over the characters ``span`` of its content, counted from segment ``first``."""
+    start, end = span
+    segments = list(strip)
+    result = segments[:first]
+    at = 0
+    for text, old, _ in segments[first:-1]:
+        stop = at + len(text)
+        low = max(at, start) - at
+        high = (stop if end < 0 else min(stop, end)) - at
+        if low >= high:
+            result.append(Segment(text, old))
+        else:
+            parts = ((text[:low], old), (text[low:high], (old or Style.null()) + style), (text[high:], old))
+            result += [Segment(part, part_style) for part, part_style in parts if part]
+        at = stop
+    return Strip([*result, *segments[-1:]], strip.cell_length)
