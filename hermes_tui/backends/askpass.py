@@ -10,6 +10,7 @@ run the helper to read the password. (One that already runs as the person could 
 trace its own processes, or put another ``sudo`` before ours.)
 """
 
+import getpass
 import logging
 import os
 import secrets
@@ -91,6 +92,8 @@ sys.stdout.buffer.write(answer[1:] + bytes([10]))
 class AskpassRequest:
     """sudo wants a password. ``attempt`` counts per sudo process, from 1; above 1 the last one was wrong."""
 
+    host: str
+    user: str
     command: str
     """The sudo command that asks, as one line."""
     asked_by: str
@@ -184,7 +187,9 @@ class Askpass:
             link.sendall(b"-")
             return
         attempt = self._attempts[asker.pid] = self._attempts.get(asker.pid, 0) + 1
-        password = self._ask_while_connected(AskpassRequest(asker.command, asker.parent_command, prompt, attempt), link)
+        host, user = socket.gethostname(), getpass.getuser()
+        request = AskpassRequest(host, user, asker.command, asker.parent_command, prompt, attempt)
+        password = self._ask_while_connected(request, link)
         if password is None:
             link.sendall(b"-")
             return

@@ -61,8 +61,9 @@ class Launch:
 class ShellProcess(Protocol):
     """A running shell with all that it started."""
 
-    @property
-    def pid(self) -> int: ...
+    pid: int
+    tag: str
+    """Value of ``shell.CALL_TAG`` in its environment."""
 
     def read(self, timeout_s: float) -> bytes | None:
         """Return output, ``b""`` at its end, or None when nothing came in time or ``wake`` was called."""
@@ -81,7 +82,7 @@ class ShellProcess(Protocol):
         ...
 
     def write(self, data: bytes) -> None:
-        """Write to the input of an interactive process. Raises BrokenPipeError when nobody reads."""
+        """Write to the input of an interactive process. Raises BrokenPipeError (closed) or TimeoutError (not read)."""
         ...
 
     def close_stdin(self) -> None: ...
@@ -247,7 +248,13 @@ class ShellEnvironment(ABC):
         )
 
     def start(
-        self, command: str, cwd: str = "", *, env: Mapping[str, str] | None = None, pty: bool = False
+        self,
+        command: str,
+        cwd: str = "",
+        *,
+        env: Mapping[str, str] | None = None,
+        sudo: SudoHelp | None = None,
+        pty: bool = False,
     ) -> ShellProcess:
         """Start ``command`` from the session's state and return it running, its input open. It changes no state.
 
@@ -255,7 +262,7 @@ class ShellEnvironment(ABC):
         """
         check_command(command)
         self._prepare()
-        return self._begin(command, cwd, state="", stdin=None, env=env, sudo=None, pty=pty, interactive=True)
+        return self._begin(command, cwd, state="", stdin=None, env=env, sudo=sudo, pty=pty, interactive=True)
 
     def sudo_help(self, ask: Ask) -> SudoHelp | None:
         """Return what lets ``sudo`` of one call ask for a password, or None where there is nothing to ask for."""

@@ -16,6 +16,7 @@ from hermes_tui.backends import proctree
 READ_BYTES: Final = 1 << 18
 _PIPE_BYTES: Final = 1 << 20
 _F_SETPIPE_SZ: Final = 1031
+WRITE_TIMEOUT_S: Final = 5.0
 PTY_ROWS: Final = 30
 PTY_COLUMNS: Final = 120
 
@@ -32,7 +33,7 @@ class LocalProcess:
         self._reap = reap
         self._output = output
         self._stdin = stdin
-        self._tag = tag
+        self.tag = tag
         self._unsent = memoryview(data)
         self._status: int | None = None
         self._closed = False
@@ -46,8 +47,9 @@ class LocalProcess:
         self._poller.register(self._wake_read, select.POLLIN)
         if self._exit >= 0:
             self._poller.register(self._exit, select.POLLIN)
-        if self._unsent:
+        if stdin >= 0:
             os.set_blocking(stdin, False)
+        if self._unsent:
             self._poller.register(stdin, select.POLLOUT)
 
     def read(self, timeout_s: float) -> bytes | None:
@@ -81,6 +83,8 @@ class LocalProcess:
                 raise BrokenPipeError(errno.EPIPE, "the input is closed")
             view = memoryview(data)
             while view:
+                if not select.select((), (self._stdin,), (), WRITE_TIMEOUT_S)[1]:
+                    raise TimeoutError(f"the process has not read its input for {WRITE_TIMEOUT_S:.0f} s")
                 view = view[os.write(self._stdin, view) :]
 
     def close_stdin(self) -> None:
@@ -90,10 +94,10 @@ class LocalProcess:
                 self._stdin = -1
 
     def signal_tree(self, *, force: bool) -> None:
-        proctree.signal_members(self.pid, self._tag, force=force)
+        proctree.signal_members(self.pid, self.tag, force=force)
 
     def tree_alive(self) -> bool:
-        return bool(proctree.members(self.pid, self._tag))
+        return bool(proctree.members(self.pid, self.tag))
 
     def close(self) -> None:
         if self._closed:
@@ -146,9 +150,11 @@ class LocalProcess:
             self._send_some()
         return ready
 
-    def _take(self) -> bytes:
+    def _take(self) -> bytes | None:
         try:
             data = os.read(self._output, READ_BYTES)
+        except BlockingIOError:
+            return None
         except OSError as error:
             if error.errno != errno.EIO:  # a pseudo-terminal's way of saying that nobody is left
                 raise

@@ -50,10 +50,10 @@ class SudoKeeper:
     """Knows where the password comes from. Implements ``protocol.context.SudoSource``; thread-safe, one per session."""
 
     def __init__(
-        self, *, configured: Secret | None = None, timeout_s: float = DEFAULT_TIMEOUT_S, attempts: int = ATTEMPTS
+        self, *, configured: str | Secret | None = None, timeout_s: float = DEFAULT_TIMEOUT_S, attempts: int = ATTEMPTS
     ) -> None:
         """``configured`` (SUDO_PASSWORD) is used first, without asking. ``timeout_s`` 0 waits for ever."""
-        self._configured = configured
+        self._configured = Secret(configured) if isinstance(configured, str) else configured
         self._timeout_s = timeout_s
         self._attempts = attempts
         self._lock = threading.Lock()
