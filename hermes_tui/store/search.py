@@ -196,7 +196,7 @@ class _Matcher:
 
 
 def _unmarked(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return the text in one line without its marks, and where they stood. Stray ones of the text itself are dropped."""
+    """Return the text in one line without its marks, and where they stood; the text's own such signs are dropped."""
     plain = ""
     marks: list[tuple[int, int]] = []
     start = -1
