@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +20,7 @@ from hermes_tui.models import errors
 from hermes_tui.models.assembly import AnswerError, Assembler
 from hermes_tui.models.chunks import Chunk, Completion, Retrying
 from hermes_tui.models.errors import ModelError
+from hermes_tui.models.local_servers import models_in, with_window
 from hermes_tui.models.retry import RetryPolicy, asked_wait_s
 from hermes_tui.models.spec import ModelSpec
 from hermes_tui.models.sse import EventDecoder, NotAnAnswer
@@ -27,6 +28,7 @@ from hermes_tui.models.tokens import messages_tokens, schemas_tokens, text_token
 from hermes_tui.models.wire import api_messages
 from hermes_tui.protocol.cancel import CancelToken
 from hermes_tui.protocol.messages import Message, Usage
+from hermes_tui.settings import ModelSettings
 
 if TYPE_CHECKING:
     import httpx2
@@ -73,7 +75,16 @@ class ModelClient:
         self._now = now
         self._sdk: AsyncOpenAI | None = None
         self._sdk_lock = threading.Lock()
-        self._refused_fields: set[str] = set()
+        self._replaced_fields: dict[str, str | None] = {}
+
+    @classmethod
+    def from_settings(cls, spec: ModelSpec, settings: ModelSettings) -> "ModelClient":
+        """Return a client with the limits that the person set."""
+        return cls(
+            spec,
+            retry=RetryPolicy(max_retries=settings.max_retries),
+            timeouts=Timeouts(connect_s=settings.connect_timeout_s, stall_s=settings.stall_timeout_s),
+        )
 
     def warm_up(self) -> None:
         """Import the SDK and build its client (0.5 s): call it in a thread once the first frame is drawn."""
@@ -105,7 +116,7 @@ class ModelClient:
                             yield self._counted(chunk, messages, tools) if isinstance(chunk, Completion) else chunk
                     return
                 except ModelError as error:
-                    if self._drop_refused_field(body, error):
+                    if self._give_in(body, error):
                         continue
                     if not error.retriable or attempt >= self._retry.max_retries:
                         raise
@@ -137,18 +148,32 @@ class ModelClient:
             body["reasoning_effort"] = spec.reasoning_effort
         if spec.extra_body:
             body["extra_body"] = spec.extra_body
-        return {name: value for name, value in body.items() if name not in self._refused_fields}
+        return self._without_refused(body)
 
-    def _drop_refused_field(self, body: dict[str, Any], error: ModelError) -> bool:
-        """Whether the server refused a field that the request can do without; it is dropped, for this client's life."""
+    def _give_in(self, body: dict[str, Any], error: ModelError) -> bool:
+        """Whether the server refused a field that the request can do without: it is left out for this client's life.
+
+        OpenAI's later models take tools here only with ``reasoning_effort`` "none", given or not.
+        """
         if error.status not in (400, 422):
             return False
-        refused = next((name for name in _OPTIONAL_FIELDS if name in body and name in error.server_text), None)
-        if refused is None:
-            return False
-        self._refused_fields.add(refused)
-        del body[refused]
+        if "reasoning_effort to 'none'" in error.server_text and body.get("reasoning_effort") != "none":
+            self._replaced_fields["reasoning_effort"] = "none"
+        else:
+            refused = next((name for name in _OPTIONAL_FIELDS if name in body and name in error.server_text), None)
+            if refused is None:
+                return False
+            self._replaced_fields[refused] = None
+        self._without_refused(body)
         return True
+
+    def _without_refused(self, body: dict[str, Any]) -> dict[str, Any]:
+        for name, value in self._replaced_fields.items():
+            if value is None:
+                body.pop(name, None)
+            elif "tools" in body:
+                body[name] = value
+        return body
 
     def _get_sdk(self) -> "AsyncOpenAI":
         with self._sdk_lock:
@@ -178,15 +203,27 @@ class ModelClient:
             http_client=client,
         )
 
+    async def _first_model(self, sdk: "AsyncOpenAI") -> str:
+        """Ask the server what it serves, and settle on its only model, or on the first where it is this machine."""
+        async with sdk.models.with_streaming_response.list() as response:
+            listing = msgspec.json.decode(await response.read())
+        models = models_in(listing) or ()
+        if not models or (len(models) > 1 and not self.spec.local):
+            raise errors.unnamed_model([model.id for model in models], self.spec)
+        self.spec = with_window(replace(self.spec, id=models[0].id), models[0].context_window)
+        return self.spec.id
+
     # -- one attempt --------------------------------------------------------------------------------------------------
 
-    async def _attempt(self, body: Mapping[str, Any], watch: "_Watch") -> AsyncGenerator[Chunk, None]:
+    async def _attempt(self, body: dict[str, Any], watch: "_Watch") -> AsyncGenerator[Chunk, None]:
         """Make the request once. Raises ModelError and Cancelled."""
         assembler = Assembler()
         limit = self._timeouts.first_byte_s
         try:
             async with AsyncExitStack() as stack:
                 sdk = await watch(self._ready_sdk)
+                if not body["model"]:
+                    body["model"] = await watch(partial(self._first_model, sdk), limit)
                 request = sdk.chat.completions.with_streaming_response.create(**body)
                 response = await watch(lambda: stack.enter_async_context(request), limit)
                 decoder = EventDecoder()

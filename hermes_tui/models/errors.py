@@ -132,6 +132,9 @@ def _classify(status: int, text: str, spec: ModelSpec) -> tuple[ErrorKind, str, 
             ("overloaded" if status in (503, 529) else "server error"),
             None,
         )
+    if "/v1/responses" in text:
+        hint = "This model takes tools only through another API: choose another with /model, or use it by OpenRouter."
+        return ErrorKind.BAD_REQUEST, hint, "request refused", None
     hint = "Read what the provider says; then change the request, the settings or the model (/model)."
     return ErrorKind.BAD_REQUEST, hint, "request refused", None
 
@@ -186,6 +189,16 @@ def impossible_request(error: BaseException, spec: ModelSpec) -> ModelError:
         ErrorKind.BAD_REQUEST,
         f"The request to {spec.base_url} could not be made: {shown(str(error), spec)}",
         "Check the address and the key of the model in config.yaml and .env.",
+    )
+
+
+def unnamed_model(offered: list[str], spec: ModelSpec) -> ModelError:
+    """No model was named, and the server leaves more than one choice, or none."""
+    listed = f"It offers {', '.join(offered[:5])}{' …' if len(offered) > 5 else ''}." if offered else "It offers none."
+    return ModelError(
+        ErrorKind.NOT_FOUND,
+        f"No model is named for {spec.host}. {listed}",
+        "Name one with --model or model.name in config.yaml.",
     )
 
 

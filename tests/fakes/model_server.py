@@ -63,6 +63,8 @@ class ModelServer:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._main: asyncio.Task[None] | None = None
         self.exchanges: list[Exchange] = []
+        self.listing_headers: list[dict[str, str]] = []
+        """The headers of each GET, names in lower case."""
         self.on_request: Callable[[Request], None] = lambda request: None
 
     @property
@@ -159,12 +161,16 @@ class ModelServer:
         pairs = (line.partition(":") for line in head[1:] if line)
         headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
+        key = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
+        allowed = not self._api_key or key == self._api_key
+        refused = replies.error(401, "Incorrect API key provided")
         if method == "GET":
-            return await self._send(self._listing(path), reader, writer)
+            self.listing_headers.append(headers)
+            return await self._send(self._listing(path) if allowed else refused, reader, writer)
         peer = writer.get_extra_info("peername")[1]
         request = Request(path=path, headers=headers, body=json.loads(body or b"{}"), peer=peer)
-        if self._api_key and headers.get("authorization") != f"Bearer {self._api_key}":
-            return await self._send(replies.error(401, "Incorrect API key provided"), reader, writer)
+        if not allowed:
+            return await self._send(refused, reader, writer)
         if not path.endswith("/chat/completions"):
             return await self._send(replies.error(404, f"no such path: {path}"), reader, writer)
         exchange = Exchange(request)
@@ -199,6 +205,8 @@ class ModelServer:
         if path.endswith("/v1/models"):
             entry = {"id": self._model, "object": "model", "created": 1, "owned_by": "script"}
             return replies.json_reply({"object": "list", "data": [entry]})
+        if path.endswith("/v1/key"):
+            return replies.json_reply({"data": {"label": "sk-test"}})
         if path.endswith("/api/tags"):
             return replies.json_reply({"models": [{"name": self._model, "model": self._model}]})
         return replies.error(404, f"no such path: {path}")

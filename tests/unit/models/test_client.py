@@ -196,6 +196,21 @@ async def test_settings_reach_the_request_and_refused_ones_are_dropped() -> None
     assert bodies[2]["usage"] == {"include": True}
 
 
+async def test_tools_without_reasoning_where_the_model_takes_them_only_so() -> None:
+    refusal = error(
+        400,
+        "Function tools with reasoning_effort are not supported for m in /v1/chat/completions. To use function tools, "
+        "use /v1/responses or set reasoning_effort to 'none'.",
+    )
+    with ModelServer([refusal, text("ok"), text("ok")]) as server:
+        model = client(server)
+        for tools in ([TOOL], []):
+            async for _ in model.stream(HELLO, tools, cancel=CancelToken()):
+                pass
+        await model.close()
+    assert [request.body.get("reasoning_effort") for request in server.requests] == [None, "none", None]
+
+
 # -- failures for good ------------------------------------------------------------------------------------------------
 
 
@@ -214,6 +229,7 @@ async def test_settings_reach_the_request_and_refused_ones_are_dropped() -> None
         (error(413, "Request too large: tokens per minute (TPM)"), ErrorKind.RATE_LIMIT, "/compact"),
         (error(429, "You exceeded your current quota", code="insufficient_quota"), ErrorKind.RATE_LIMIT, "Add credit"),
         (error(400, "tools[0] is bad"), ErrorKind.BAD_REQUEST, "tools[0] is bad"),
+        (error(400, "tools are not supported here, use /v1/responses"), ErrorKind.BAD_REQUEST, "another API"),
         (error(422, "what"), ErrorKind.BAD_REQUEST, "refused"),
         (error(503, "down", x_should_retry="false"), ErrorKind.SERVER, "has a problem"),
     ],
