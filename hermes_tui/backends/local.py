@@ -116,12 +116,14 @@ class LocalEnvironment(ShellEnvironment, LocalFiles):
     def _launch(self, launch: Launch) -> ShellProcess:
         if not self._bash:
             raise EnvironmentFailure(_NO_BASH)
-        argv = [self._bash, "-c", launch.script]
+        argv = ["bash", "-c", launch.script]
         tag = launch.env[shell.CALL_TAG]
         try:
             if launch.pty:
-                return PtyProcess(argv, launch.env, self._stage(), tag, stdin=launch.stdin)
-            return PipeProcess(argv, launch.env, self._stage(), tag, stdin=launch.stdin, interactive=launch.interactive)
+                return PtyProcess(self._bash, argv, launch.env, self._stage(), tag, stdin=launch.stdin)
+            return PipeProcess(
+                self._bash, argv, launch.env, self._stage(), tag, stdin=launch.stdin, interactive=launch.interactive
+            )
         except FileNotFoundError as error:
             raise EnvironmentFailure(_NO_BASH) from error
         except OSError as error:

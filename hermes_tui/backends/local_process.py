@@ -184,6 +184,7 @@ class PipeProcess(LocalProcess):
 
     def __init__(
         self,
+        program: str,
         argv: Sequence[str],
         env: Mapping[str, str],
         cwd: str,
@@ -199,6 +200,7 @@ class PipeProcess(LocalProcess):
         try:
             process = subprocess.Popen(
                 argv,
+                executable=program,
                 stdin=subprocess.PIPE if fed else subprocess.DEVNULL,
                 stdout=write_end,
                 stderr=write_end,
@@ -225,6 +227,7 @@ class PtyProcess(LocalProcess):
 
     def __init__(
         self,
+        program: str,
         argv: Sequence[str],
         env: Mapping[str, str],
         cwd: str,
@@ -243,6 +246,7 @@ class PtyProcess(LocalProcess):
             text = f"exec 0<>{os.ttyname(slave)} 1>&0 2>&0; {argv[-1]}"
             process = subprocess.Popen(
                 [*argv[:-1], text],
+                executable=program,
                 stdin=slave,
                 stdout=slave,
                 stderr=slave,

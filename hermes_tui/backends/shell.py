@@ -53,11 +53,14 @@ fi
 __hermes_snapshot=$2
 \\builtin shift 5
 __hermes_given=()
-for __hermes_name; do __hermes_given+=("$__hermes_name=${!__hermes_name}"); done
+for __hermes_name; do
+  __hermes_given+=("$__hermes_name=${!__hermes_name}")
+  \\builtin unset "$__hermes_name"
+done
 [[ -z $__hermes_snapshot ]] || . "$__hermes_snapshot" 2>/dev/null
 [[ -n $__hermes_snapshot ]] || \\builtin shopt -s expand_aliases
 if [[ $__hermes_state ]]; then
-  \\builtin trap '{ . "${__hermes_state%/*}/leave"; } 2>/dev/null' EXIT
+  \\builtin trap '{ . "${__hermes_state%/*}/leave"; } >/dev/null 2>&1' EXIT
   for __hermes_name; do
     __hermes_only+="$__hermes_name "
     \\builtin declare -p "$__hermes_name" 2>/dev/null
@@ -119,7 +122,7 @@ def command_line(
     leave = f". {shlex.quote(directory + '/leave')}" if state else ":"
     return (
         f"{enter}; \\builtin eval -- {command}; "
-        f"{{ __hermes_code=$?; {leave}; }} 2>/dev/null; \\builtin exit $__hermes_code"
+        f"{{ __hermes_code=$?; \\builtin trap - DEBUG; {leave}; }} >/dev/null 2>&1; \\builtin exit $__hermes_code"
     )
 
 

@@ -58,7 +58,8 @@ class OutputSpool:
             if self.size_bytes <= self._head_bytes + self._tail_bytes:
                 self._head += chunk
                 return
-            self._overflow()
+            self._overflow(chunk)
+            return
         if self._file >= 0:
             self._spill(chunk)
         if len(chunk) >= self._tail_bytes:
@@ -90,8 +91,8 @@ class OutputSpool:
             )
         return f"the whole output is in {self._path}"
 
-    def _overflow(self) -> None:
-        kept = bytes(self._head)
+    def _overflow(self, chunk: bytes) -> None:
+        kept = bytes(self._head) + chunk
         try:
             path = self._spill_path()
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -100,8 +101,8 @@ class OutputSpool:
             self._spill(kept)
         except OSError as error:
             self._problem = error.strerror or str(error)
-        self._tail[:] = kept[self._head_bytes :]
-        del self._head[self._head_bytes :]
+        self._head[:] = kept[: self._head_bytes]
+        self._tail[:] = kept[self._head_bytes :][-self._tail_bytes :]
 
     def _spill(self, data: bytes) -> None:
         view = memoryview(data)[: self._limit_bytes - self._spilled_bytes]
