@@ -73,6 +73,12 @@ ACTIONS: tuple[Action, ...] = (
         "Stop the running turn: model, tools and their processes",
         Group.CONVERSATION,
         "escape",
+    ),
+    _main(
+        "stop_or_quit",
+        "Stop or quit",
+        "Copy the selection; without one interrupt; twice while nothing runs: quit",
+        Group.PROGRAM,
         "ctrl+c",
     ),
     _main("new", "New session", "Start afresh; the session so far is kept", Group.SESSION, "ctrl+n", slash="new"),
@@ -162,8 +168,8 @@ ACTIONS: tuple[Action, ...] = (
     # -- dialogs ------------------------------------------------------------------------------------------------------
     _local(Place.DIALOG, "refuse", "Refuse", "Close the dialog; never a yes", Group.SAFETY, "escape"),
     _local(Place.DIALOG, "peek", "Peek", "Look at the transcript behind, and come back", Group.SAFETY, "tab"),
-    _local(Place.DIALOG, "more_time", "More time", "Five minutes more", Group.SAFETY, "f8"),
-    _local(Place.DIALOG, "wait_for_me", "Wait for me", "No deadline for this question", Group.SAFETY, "f9"),
+    _local(Place.DIALOG, "more_time", "More time", "Five minutes more", Group.SAFETY, "plus", "f8"),
+    _local(Place.DIALOG, "wait_for_me", "Wait for me", "No deadline for this question", Group.SAFETY, "p", "f9"),
     _local(Place.APPROVAL, "allow_once", "Allow once", "Run this one", Group.SAFETY, "a"),
     _local(
         Place.APPROVAL,

@@ -1,0 +1,71 @@
+"""The exact text of a command, every character visible, scrollable; it knows when its end was on screen."""
+
+from collections.abc import Sequence
+
+from rich.segment import Segment
+from textual import events
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from hermes_tui.protocol.inquiries import Highlight
+from hermes_tui.widgets.visible_text import Row, rows
+
+
+class CommandView(ScrollView, can_focus=False):
+    """Rows are broken once for a width; only the rows on screen are drawn."""
+
+    COMPONENT_CLASSES = frozenset({"command--text", "command--hidden", "command--marked"})  # type: ignore[assignment]
+
+    class EndSeen(Message):
+        """The last row has been on screen."""
+
+    def __init__(self, text: str, highlights: Sequence[Highlight] = (), *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._text = text
+        self._highlights = tuple(highlights)
+        self._rows: list[Row] = []
+        self._width = 0
+        self.end_seen = False
+
+    @property
+    def rows_below(self) -> int:
+        """How many rows are still below the window."""
+        return max(0, len(self._rows) - self.size.height - int(self.scroll_y))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        self._break(width)
+        return len(self._rows)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._break(self.size.width)
+        self.virtual_size = Size(self._width, len(self._rows))
+        self.call_after_refresh(self._look_for_end)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self._look_for_end()
+
+    def _break(self, width: int) -> None:
+        if width > 0 and width != self._width:
+            self._width = width
+            self._rows = rows(self._text, width, self._highlights)
+
+    def _look_for_end(self) -> None:
+        if not self.end_seen and self.size.height > 0 and self._rows and self.rows_below == 0:
+            self.end_seen = True
+            self.post_message(self.EndSeen())
+
+    def render_line(self, y: int) -> Strip:
+        index = y + self.scroll_offset.y
+        plain = self.get_component_rich_style("command--text")
+        if not 0 <= index < len(self._rows):
+            return Strip.blank(self.size.width, plain)
+        hidden = self.get_component_rich_style("command--hidden")
+        marked = self.get_component_rich_style("command--marked")
+        segments = []
+        for span in self._rows[index]:
+            style = marked if span.marked else plain
+            segments.append(Segment(span.text, style + hidden if span.hidden else style))
+        return Strip(segments).adjust_cell_length(self.size.width, plain)

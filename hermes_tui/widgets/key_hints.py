@@ -1,0 +1,58 @@
+"""One quiet line that says which keys do what right now."""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from hermes_tui.widgets.text_width import cells
+
+Hint = tuple[str, str]
+"""A key as people write it, and what it does."""
+
+GAP = "   "
+
+
+def lay_out(hints: Sequence[Hint], width: int, rows: int) -> list[list[Hint]]:
+    """Return the hints that fit side by side into at most ``rows`` rows of ``width`` cells; none is ever cut."""
+    result: list[list[Hint]] = [[]]
+    used = 0
+    for key, label in hints:
+        need = cells(key) + 1 + cells(label)
+        if result[-1] and used + len(GAP) + need > width:
+            if len(result) == rows:
+                break
+            result.append([])
+            used = 0
+        used += need + (len(GAP) if result[-1] else 0)
+        if used > width:
+            break
+        result[-1].append((key, label))
+    return [row for row in result if row]
+
+
+class KeyHints(Widget):
+    """In one row, the hints that do not fit are left out; with ``rows`` more they go on below."""
+
+    DEFAULT_CSS = """
+    KeyHints { height: auto; min-height: 1; width: 1fr; color: $text-muted; }
+    """
+
+    hints: reactive[tuple[Hint, ...]] = reactive((), layout=True)
+
+    rows: reactive[int] = reactive(1, layout=True)
+
+    def __init__(self, *, rows: int = 1, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.set_reactive(KeyHints.rows, rows)
+
+    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+        return max(1, len(lay_out(self.hints, width, self.rows)))
+
+    def render(self) -> Content:
+        lines = []
+        for row in lay_out(self.hints, self.content_size.width, self.rows):
+            parts = [Content.assemble((key, "$foreground"), (f" {label}", "$text-muted")) for key, label in row]
+            lines.append(Content(GAP).join(parts))
+        return Content("\n").join(lines)
