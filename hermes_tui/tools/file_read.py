@@ -129,10 +129,10 @@ def _window_of_large(context: ToolContext, path: str, facts: FileStat, real: str
     if Document.decode(head).encoding != "utf-8":
         raise ToolFailure(f"{path} is UTF-16 and too large to be read ({facts.size:,} bytes): convert it with iconv")
     last = offset + limit
-    # cut first: it never holds a whole line, so that one line of gigabytes does no harm.
+    # Not sed: it would hold a whole line, and there are lines of gigabytes.
     command = (
-        f"LC_ALL=C cut -b 1-{4 * (MAX_LINE_CHARS + 1)} < {shlex.quote(real)} | "
-        f"LC_ALL=C sed -n -e '{offset},{last}p' -e '{last}q' | head -c {_WINDOW_BYTES}"
+        f"head -n {last} < {shlex.quote(real)} | tail -n +{offset} | "
+        f"LC_ALL=C cut -b 1-{4 * (MAX_LINE_CHARS + 1)} | head -c {_WINDOW_BYTES}"
     )
     output = bytearray()
     with plain_errors(path):

@@ -68,7 +68,7 @@ def test_a_link_is_followed_and_stays(folder: Path, context: ToolContext) -> Non
 
 def test_nothing_is_left_beside_the_file(folder: Path, context: ToolContext) -> None:
     write(context, "a.txt", "x")
-    assert os.listdir(folder) == ["a.txt"]
+    assert list(folder.iterdir()) == [folder / "a.txt"]
 
 
 def test_a_file_changed_since_it_was_read_is_refused(folder: Path, context: ToolContext) -> None:
@@ -121,7 +121,7 @@ def test_the_same_content_writes_nothing(folder: Path, context: ToolContext) -> 
 def test_what_was_only_shown_is_never_written(folder: Path, context: ToolContext, content: str, message: str) -> None:
     with pytest.raises(ToolFailure, match=message):
         write(context, "a.py", content)
-    assert os.listdir(folder) == []
+    assert not any(folder.iterdir())
 
 
 def test_a_table_with_numbered_lines_is_data(folder: Path, context: ToolContext) -> None:
