@@ -5,16 +5,24 @@ becomes a ToolResult: the loop never meets an exception of a tool.
 """
 
 import asyncio
+import json
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
+from uuid import uuid4
 
-from hermes_tui.agent.calls import CallJob
+from hermes_tui.agent.bridge import run_async
+from hermes_tui.agent.calls import AGENT_TOOLS, CallJob
+from hermes_tui.agent.outside import outside_job
 from hermes_tui.agent.running import GRACE_S, RunningCall
 from hermes_tui.protocol.messages import ToolCall, ToolResult
+from hermes_tui.tools.registry import tool_error
 
 logger = logging.getLogger(__name__)
+
+MARGIN_S = 60.0
+"""What a call outside of a conversation may take beyond its handler's limit."""
 
 
 class Dispatcher:
@@ -40,7 +48,7 @@ class Dispatcher:
         try:
             await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
             if work.done():
-                return work.result()
+                return running.interrupted() if work.cancelled() else work.result()
             running.end()
             work.cancel()
             self._keep(work)
@@ -66,6 +74,30 @@ class Dispatcher:
         self._left_behind.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.debug("a stopped tool call raised while it ended: %r", error)
+
+
+def handle_function_call(
+    function_name: str,
+    function_args: dict[str, Any] | str,
+    task_id: str | None = None,
+    tool_call_id: str | None = None,
+    session_id: str | None = None,
+    user_task: str | None = None,
+    enabled_tools: Collection[str] | None = None,
+) -> str:
+    """Run a tool of the default registry outside of a conversation and return its result as JSON text. Blocks.
+
+    For scripts, plugins and ``execute_code``: arguments are coerced and checked, hooks run, and since there is nobody
+    to ask, what would have to be asked is refused. ``enabled_tools`` allows only those; ``task_id`` chooses the
+    environment, which lasts from call to call. Never raises for what a tool does.
+    """
+    if function_name in AGENT_TOOLS:
+        return tool_error(f"{function_name} must be handled by the agent loop")
+    arguments = function_args if isinstance(function_args, str) else json.dumps(function_args, default=str)
+    call = ToolCall(id=tool_call_id or f"call_{uuid4().hex[:12]}", name=function_name, arguments=arguments)
+    job = outside_job(task_id or "", session_id or "", user_task or "", enabled_tools)
+    result = run_async(Dispatcher().run(call, job), timeout_s=job.timeout_s + MARGIN_S)
+    return result.content
 
 
 def _on_this_loop(callback: Callable[[], None]) -> Callable[[], None]:

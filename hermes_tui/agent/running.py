@@ -157,7 +157,7 @@ class RunningCall:
                 self._keep(task)
                 raise Refusal(
                     ToolOutcome.TIMED_OUT,
-                    f"No result within {self._job.timeout_s:g} s. The call was stopped; it may have done part of its work.",
+                    f"No result within {self._job.timeout_s:g} s. The call was stopped; part of its work may be done.",
                 )
             return _handler_result(self._call.name, task)
         except asyncio.CancelledError:
@@ -185,8 +185,13 @@ class RunningCall:
         def call() -> object:
             return call_handler(entry, prepared.args, keywords)
 
-        raw = call() if entry.is_async else await job.executor.run(call)
-        return await raw if asyncio.iscoroutine(raw) else raw
+        try:
+            raw = call() if entry.is_async else await job.executor.run(call)
+            return await raw if asyncio.iscoroutine(raw) else raw
+        except (Exception, asyncio.CancelledError):
+            raise
+        except BaseException as error:  # sys.exit() in a tool must not end the loop that all agents live on
+            raise RuntimeError(f"the tool tried to end the program ({type(error).__name__}: {error})") from error
 
     # -- after --------------------------------------------------------------------------------------------------------
 
