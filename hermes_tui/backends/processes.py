@@ -255,16 +255,17 @@ class ProcessRegistry:
         process.close()
         if entry.sudo is not None:
             entry.sudo.__exit__()
+        ended = msgspec.structs.replace(
+            entry.info,
+            state=ProcessState.KILLED if entry.killed else ProcessState.EXITED,
+            exit_code=status if status >= 0 else 128 - status,
+            ended=self._clock(),
+        )
+        self._records.save(ended)  # before anyone sees the end: a finished process may be dropped, record and all
         with entry.changed:
-            entry.info = msgspec.structs.replace(
-                entry.info,
-                state=ProcessState.KILLED if entry.killed else ProcessState.EXITED,
-                exit_code=status if status >= 0 else 128 - status,
-                ended=self._clock(),
-            )
+            entry.info = ended
             entry.changed.notify_all()
             tail = entry.output.text()[-2_000:]
-        self._records.save(entry.info)
         if entry.notify and not entry.killed:
             self._tell(ProcessNotice(NoticeKind.FINISHED, entry.info, tail))
 
