@@ -157,8 +157,8 @@ class _Walk:
             case "hr":
                 return [Line([], [Segment(("-" if look.ascii_only else "─") * min(width, 40), palette["rule"])])]
             case "blockquote_open":
-                bar = [Segment("| " if look.ascii_only else "▎ ", palette["rule"])]
-                inner = self.blocks(width - 2, "blockquote_close", base + palette["quote"])
+                bar = [Segment("| " if look.ascii_only else "▎ ", palette["rule"])] if width >= _MIN_WIDTH + 2 else []
+                inner = self.blocks(width - 2 * len(bar), "blockquote_close", base + palette["quote"])
                 return [line.indented(bar) for line in inner]
             case "bullet_list_open" | "ordered_list_open":
                 return self._list(token, width, base)
@@ -202,6 +202,8 @@ class _Walk:
         else:
             marker = f"{number}. ".rjust(4)
         size = cells(marker)
+        if width - size < _MIN_WIDTH:  # nested too deep for this window: go on without indentation
+            return [Line([Segment(marker, palette["bullet"])]), *self.blocks(width, "list_item_close", base)]
         inner = self.blocks(width - size, "list_item_close", base) or [blank()]
         first, rest = Segment(marker, palette["bullet"]), Segment(" " * size)
         return [_behind(rest if index else first, line) for index, line in enumerate(inner)]

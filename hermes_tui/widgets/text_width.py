@@ -11,7 +11,7 @@ from rich.cells import cell_len, split_graphemes
 TAB_WIDTH = 4
 
 _BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-_UNSAFE = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{_BIDI}]|\\r\\n?")
+_UNSAFE = re.compile(f"\\r\\n?|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{_BIDI}]")
 _NO_LINE_START = frozenset("、。，．：；！？）」』】〕〉》”’…ー々")
 """Closing signs that East Asian text does not put at the start of a line."""
 
@@ -169,36 +169,33 @@ def _wrap_ascii(text: str, start: int, end: int, width: int) -> list[Piece]:
 def _wrap_wide(line: str, base: int, width: int, hard: bool) -> list[Piece]:
     """The general case: by graphemes, with a break allowed after spaces and on both sides of wide characters."""
     pieces: list[Piece] = []
-    start = used = 0
-    break_at = break_next = -1  # where the line may end, and where the next one would then start
-    break_used = 0
     joins: str | None = None
-    previous_wide = False
+    start = used = 0  # of the open piece: its first character, and its cells so far
+    end = following = since = 0  # the last allowed break: where the piece would end, the next start; cells since then
+    spaces = previous_wide = False
     for at, stop, size in split_graphemes(line)[0]:
         char = line[at]
+        if char == " " and not hard:
+            end, following, since = (end if spaces else at), stop, 0
+            spaces, previous_wide = True, False
+            used += size  # spaces may stand beyond the edge: they are swallowed by the break
+            continue
         wide = size > 1
-        if not hard and char == " ":
-            if used == 0 and pieces:
-                start = stop
-                joins = (joins or "") + " "
-                continue
-            if break_next != at:
-                break_at = at
-            break_next, break_used = stop, used + size
-        elif not hard and (wide or previous_wide) and at > start and char not in _NO_LINE_START and break_next != at:
-            break_at = break_next = at
-            break_used = used
-        previous_wide = wide
-        if used + size > width and at > start and char != " ":
-            if not hard and break_next > start and break_at > start:
-                pieces.append(Piece(base + start, base + break_at, joins))
-                joins = line[break_at:break_next]
-                start, used = break_next, used - break_used
+        if not hard and not spaces and (wide or previous_wide) and char not in _NO_LINE_START:
+            end = following = at
+            since = 0
+        spaces, previous_wide = False, wide
+        while used + size > width and at > start:
+            if end > start and not hard:
+                pieces.append(Piece(base + start, base + end, joins))
+                joins, start, used = line[end:following], following, since
             else:
-                pieces.append(Piece(base + start, base + at, joins))
-                joins, start, used = "", at, 0
-            break_at = break_next = -1
+                edge = min(at, start + width) if following == at else at  # leading spaces alone may fill a line
+                pieces.append(Piece(base + start, base + edge, joins))
+                joins, start, used = line[edge:at], at, 0
+            end = following = since = 0
         used += size
-    if start < len(line) or not pieces:
-        pieces.append(Piece(base + start, base + len(line), joins))
+        since += size
+    stop = len(line) if used <= width else len(line.rstrip(" "))
+    pieces.append(Piece(base + start, base + max(start, stop), joins))
     return pieces

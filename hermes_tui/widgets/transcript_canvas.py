@@ -33,7 +33,7 @@ from hermes_tui.widgets.text_width import cells
 from hermes_tui.widgets.transcript_model import TranscriptModel
 from hermes_tui.widgets.transcript_style import COMPONENT_CLASSES, component_css, read_palette
 
-_KEPT_LINES = 8_000
+_KEPT_LINES = 3_000
 """Drawn lines kept beyond the window; older drawings are made again when they are scrolled to."""
 _SELECTION_SHIFT = 24
 """A selection names a line as ``block << 24 | line``: such a name stays true when blocks above change their height."""
@@ -174,7 +174,7 @@ class TranscriptCanvas(ScrollView, can_focus=True):
 
     def _forget_old(self) -> None:
         """Drop drawings that were not shown for long."""
-        while self._kept_lines > _KEPT_LINES and len(self._views) > 200:
+        while self._kept_lines > _KEPT_LINES and len(self._views) > 60:
             _, view = self._views.popitem(last=False)
             self._kept_lines -= len(view.lines)
 
