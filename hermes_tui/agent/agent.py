@@ -4,7 +4,8 @@ The root agent and its children are this same class. An agent lives on the engin
 """
 
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
@@ -13,7 +14,7 @@ import msgspec
 from hermes_tui.agent.budget import IterationBudget
 from hermes_tui.models.chunks import CallChunk, Chunk, Completion, ReasoningChunk, Retrying, TextChunk
 from hermes_tui.models.errors import ModelError
-from hermes_tui.models.tokens import estimate_tokens
+from hermes_tui.models.spec import ModelSpec
 from hermes_tui.protocol.cancel import Cancelled, CancelToken
 from hermes_tui.protocol.events import (
     AssistantMessage,
@@ -41,15 +42,11 @@ FORMING_STEP = 200
 class Client(Protocol):
     """What an agent needs of ``models.client.ModelClient``."""
 
-    @property
-    def model(self) -> str: ...
-
-    @property
-    def context_window(self) -> int: ...
+    spec: ModelSpec
 
     def stream(
-        self, messages: Sequence[Message], tools: Sequence[dict[str, Any]], *, cancel: CancelToken
-    ) -> AsyncIterator[Chunk]: ...
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], *, cancel: CancelToken
+    ) -> AsyncGenerator[Chunk, None]: ...
 
 
 class Batch(Protocol):
@@ -176,34 +173,34 @@ class Agent:
         client = self._client()
         tools = await self._batch.definitions()
         messages = [self._system, *self.history]
-        self._publish(ModelCallStarted(model=client.model, iteration=self.budget.used, budget=self.budget.max_total))
+        self._publish(ModelCallStarted(model=client.spec.id, iteration=self.budget.used, budget=self.budget.max_total))
         partial: list[str] = []
         completion: Completion | None = None
         told: dict[str, int] = {}
         try:
-            async for chunk in client.stream(messages, tools, cancel=cancel):
-                match chunk:
-                    case TextChunk(text=text):
-                        partial.append(text)
-                        self._publish(TextDelta(text=text))
-                    case ReasoningChunk(text=text):
-                        self._publish(ReasoningDelta(text=text))
-                    case CallChunk(call_id=call_id, name=name, size=size):
-                        if call_id not in told or size - told[call_id] >= FORMING_STEP:
-                            told[call_id] = size
-                            self._publish(ToolCallForming(call_id=call_id, name=name, size=size))
-                    case Retrying():
-                        partial.clear()
-                        self._publish(ModelRetry(attempt=chunk.attempt, delay_s=chunk.delay_s, reason=chunk.reason))
-                    case Completion():
-                        completion = chunk
+            async with aclosing(client.stream(messages, tools, cancel=cancel)) as chunks:
+                async for chunk in chunks:
+                    match chunk:
+                        case TextChunk(text=text):
+                            partial.append(text)
+                            self._publish(TextDelta(text=text))
+                        case ReasoningChunk(text=text):
+                            self._publish(ReasoningDelta(text=text))
+                        case CallChunk(call_id=call_id, name=name, size=size):
+                            if call_id not in told or size - told[call_id] >= FORMING_STEP:
+                                told[call_id] = size
+                                self._publish(ToolCallForming(call_id=call_id, name=name, size=size))
+                        case Retrying(attempt=attempt, delay_s=delay_s, reason=reason):
+                            partial.clear()
+                            self._publish(ModelRetry(attempt=attempt, delay_s=delay_s, reason=reason))
+                        case Completion():
+                            completion = chunk
         except (Cancelled, ModelError) as error:
             self._keep_partial("".join(partial), "interrupted" if isinstance(error, Cancelled) else "error")
             raise
-        if completion is None:
-            raise ModelError.incomplete()
+        assert completion is not None, "a model call ends with its completion or an exception"
         self._keep_answer(completion)
-        self._count(completion, messages, tools, client)
+        self._count(completion.usage, client.spec.context_window)
         return completion.tool_calls
 
     # -- the history --------------------------------------------------------------------------------------------------
@@ -257,22 +254,14 @@ class Agent:
         self._keep(self.agent_id, message)
         self.history.append(message)
 
-    def _count(
-        self, completion: Completion, messages: Sequence[Message], tools: Sequence[dict[str, Any]], client: Client
-    ) -> None:
-        usage = completion.usage
-        if usage is None:
-            usage = Usage(
-                input_tokens=estimate_tokens(messages, tools),
-                output_tokens=estimate_tokens([Message(role=Role.ASSISTANT, content=completion.text)]),
-            )
+    def _count(self, usage: Usage, context_window: int) -> None:
         self.usage = self.usage + usage
         self._publish(
             UsageUpdated(
                 last=usage,
                 total=self.usage,
                 context_used=usage.input_tokens + usage.output_tokens,
-                context_window=client.context_window,
+                context_window=context_window,
             )
         )
 

@@ -16,13 +16,17 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from hermes_tui.agent.agent import Client
 from hermes_tui.agent.desk import Desk, TimerHandle
 from hermes_tui.agent.pool import DaemonPool
 from hermes_tui.agent.session import EngineOptions, Session, SessionParts
-from hermes_tui.protocol.environment import EnvironmentFailure
+from hermes_tui.protocol.environment import BackendInfo, EnvironmentFailure
 from hermes_tui.protocol.events import TRANSIENT, Event, Notice, NoticeLevel
 from hermes_tui.protocol.inquiries import Answer
-from hermes_tui.store.sessions import SessionStore, SessionSummary, StoreError
+from hermes_tui.settings import ApprovalMode
+from hermes_tui.store.records import SessionSummary
+from hermes_tui.store.sessions import SessionStore, open_store
+from hermes_tui.tools.toolsets import ToolsetInfo
 
 logger = logging.getLogger(__name__)
 
@@ -42,11 +46,10 @@ class Engine:
         self._numbers = itertools.count(1)
         self._stamp_lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._early: deque[Callable[[], None]] = deque()
+        self._early: deque[Callable[[], object]] = deque()
         self._post_lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._stopped = asyncio.Event()
-        self._store: SessionStore | None = None
         self._session: Session | None = None
         self._pool = DaemonPool(4, "engine")
         self._tasks: set[asyncio.Task[None]] = set()
@@ -67,39 +70,52 @@ class Engine:
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
+    @property
+    def running(self) -> bool:
+        return self._thread.is_alive()
+
     def _run(self) -> None:
-        asyncio.run(self._main())
+        try:
+            asyncio.run(self._main())
+        except Exception as error:
+            logger.exception("the engine stopped")
+            self._deliver(
+                Notice(
+                    level=NoticeLevel.ERROR,
+                    text=f"The engine stopped: {error}. What was said is kept; leave and start again with --continue.",
+                )
+            )
 
     async def _main(self) -> None:
-        self._store = self._open_store()
+        store = self._open_store()
         with self._post_lock:
             self._loop = asyncio.get_running_loop()
             early, self._early = self._early, deque()
-        self._session = Session(self._parts())
-        self._spawn(self._session.open(self._options.resume))
+        session = self._session = Session(self._parts(store))
+        await session.open_wanted()
         for call in early:
             call()
         await self._stopped.wait()
-        await self._session.close()
+        await session.close()
         for task in self._tasks:
             task.cancel()
-        if self._store is not None:
-            self._store.close()
+        store.close()
 
-    def _open_store(self) -> SessionStore | None:
-        try:
-            return SessionStore(self._options.paths.sessions)
-        except StoreError as error:
-            self.publish(Notice(level=NoticeLevel.ERROR, text=str(error)))
-            return None
+    def _open_store(self) -> SessionStore:
+        store = open_store(self._options.paths.sessions)
+        for notice in store.notices:
+            self.publish(Notice(level=NoticeLevel.ERROR, text=notice))
+        return store
 
-    def _parts(self) -> SessionParts:
+    def _parts(self, store: SessionStore) -> SessionParts:
         return SessionParts(
             options=self._options,
             publish=self.publish,
+            replay=self.replay,
             desk=self.desk,
-            store=self._store,
+            store=store,
             pool=self._pool,
+            schedule=self._schedule,
             spawn=self._spawn,
         )
 
@@ -133,20 +149,20 @@ class Engine:
         """Switch a toolset; the next model call sees it."""
         self._to_session(lambda session: session.set_toolset(name, enabled))
 
-    def set_approval_mode(self, mode: str) -> None:
+    def set_approval_mode(self, mode: ApprovalMode) -> None:
         self._to_session(lambda session: session.set_approval_mode(mode))
 
     def set_model(self, name: str, provider: str = "", base_url: str = "") -> None:
         """Use another model from the next model call on."""
         self._to_session(lambda session: session.set_model(name, provider, base_url))
 
-    def set_secret(self, variable: str, value: str) -> None:
+    def set_key(self, variable: str, value: str) -> None:
         """A key was entered: use it from now on, in this run."""
-        self._to_session(lambda session: session.set_secret(variable, value))
+        self._to_session(lambda session: session.set_key(variable, value))
 
-    def use_demo(self) -> None:
-        """Let the scripted demo model answer, in a throw-away folder."""
-        self._to_session(lambda session: self._spawn(session.use_demo()))
+    def use_client(self, client: Client, workspace: str) -> None:
+        """Let this client answer in a new session in ``workspace`` (the offline demo)."""
+        self._to_session(lambda session: self._spawn(session.use_client(client, workspace)))
 
     def run_shell(self, command: str) -> None:
         """Run a command of the person's own, unasked, on the current backend; the model is told of it."""
@@ -159,21 +175,20 @@ class Engine:
         """Open a stored session; its events are published again, then SessionStarted with ``resumed``."""
         self._to_session(lambda session: self._spawn(session.open(session_id)))
 
-    def set_title(self, title: str, session_id: str = "") -> None:
-        self._to_session(lambda session: session.set_title(title, session_id))
+    def rename(self, title: str, session_id: str = "") -> None:
+        """Title a session; empty is the open one."""
+        self._to_session(lambda session: self._spawn(session.rename(title, session_id)))
 
     def warm_up(self) -> None:
         """Load the model client in a thread, now that the first frame is on screen."""
-        self._to_session(lambda session: session.warm_up())
+        self._to_session(lambda session: session.models.warm_up())
 
     # -- questions of the screen, answered off its thread -------------------------------------------------------------
 
-    def toolset_rows(self) -> "Future[list[Any]]":
-        """Return ``tools.toolsets.ToolsetInfo`` rows. Checks run in a pool thread."""
+    def toolset_rows(self) -> "Future[list[ToolsetInfo]]":
         return self._ask_session(lambda session: session.toolset_rows())
 
-    def backend_rows(self) -> "Future[list[Any]]":
-        """Return ``protocol.environment.BackendInfo`` rows."""
+    def backend_rows(self) -> "Future[list[BackendInfo]]":
         return self._ask_session(lambda session: session.backend_rows())
 
     def sessions(self, query: str = "") -> "Future[list[SessionSummary]]":
@@ -186,6 +201,15 @@ class Engine:
 
     def publish(self, event: Event) -> None:
         """Stamp, deliver and, unless it is transient, store an event. Called from any thread."""
+        stamped = self._deliver(event)
+        if not isinstance(event, TRANSIENT):
+            self._on_loop(lambda: self._keep(stamped))
+
+    def replay(self, event: Event) -> None:
+        """Deliver an event that is stored already."""
+        self._deliver(event)
+
+    def _deliver(self, event: Event) -> Event:
         session = self._session
         with self._stamp_lock:
             stamped = msgspec.structs.replace(
@@ -195,8 +219,7 @@ class Engine:
                 at=event.at or time.time(),
             )
             self._sink(stamped)
-        if not isinstance(event, TRANSIENT):
-            self._on_loop(lambda: self._keep(stamped))
+        return stamped
 
     def _keep(self, event: Event) -> None:
         if self._session is not None:
@@ -228,7 +251,7 @@ class Engine:
         self._post(lambda: self._spawn(ask()))
         return answer
 
-    def _post(self, call: Callable[[], None]) -> None:
+    def _post(self, call: Callable[[], object]) -> None:
         with self._post_lock:
             loop = self._loop
             if loop is None:
@@ -274,7 +297,7 @@ class _LoopTimer:
     """A timer of the engine's loop that may be started and cancelled from any thread."""
 
     def __init__(
-        self, post: Callable[[Callable[[], None]], None], delay_s: float, callback: Callable[[], None]
+        self, post: Callable[[Callable[[], object]], None], delay_s: float, callback: Callable[[], None]
     ) -> None:
         self._handle: asyncio.TimerHandle | None = None
         self._cancelled = False

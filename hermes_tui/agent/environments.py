@@ -40,18 +40,21 @@ class EnvironmentKeeper:
         # One start at a time: two calls of one batch must not make two sandboxes.
         with self._starting:
             with self._lock:
-                if self._closed:
-                    raise EnvironmentFailure("the session is ending")
                 known = self._environments.get(key)
             if known is not None:
                 return known
             made = self._create(name)
-            with self._lock:
-                if not self._closed:
-                    self._environments[key] = made
-                    return made
+            if self._keep(key, made):
+                return made
         made.close()
-        raise EnvironmentFailure("the session is ending")
+        raise EnvironmentFailure("The session is ending; nothing was run.")
+
+    def _keep(self, key: tuple[str, str], environment: Environment) -> bool:
+        with self._lock:
+            if self._closed:
+                return False
+            self._environments[key] = environment
+            return True
 
     def switch(self, backend: str, owner: str) -> tuple[Environment, Health]:
         """Make ``backend`` the current one, if it works. Raises EnvironmentFailure and changes nothing if it does not.

@@ -70,6 +70,8 @@ class ToolContext:
     spill_dir: str
     """Host folder where whole outputs are kept."""
     sudo: SudoSource | None = None
+    agent_name: str = ""
+    """What the person knows the agent by; empty for the root agent."""
     interactive: bool = True
     """Whether a person is there to be asked."""
     options: dict[str, Any] = field(default_factory=dict)

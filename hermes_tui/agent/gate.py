@@ -1,0 +1,229 @@
+"""The gate: between a tool call and its handler stands a verdict, and where the verdict says so, the person.
+
+One gate serves all agents of a session, so that "for this session" holds for children too and answers what already
+waits. Whatever goes wrong here refuses the call.
+"""
+
+import dataclasses
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from hermes_tui.agent.calls import GateDecision, PreparedCall
+from hermes_tui.agent.desk import Desk
+from hermes_tui.agent.pool import DaemonPool
+from hermes_tui.protocol.inquiries import (
+    ApprovalAnswer,
+    ApprovalChoice,
+    ApprovalInquiry,
+    Highlight,
+    InquiryOutcome,
+    Reply,
+)
+from hermes_tui.protocol.messages import ToolOutcome
+from hermes_tui.safety import Decision, Rules, RuleSource, Verdict, judge, judge_tool
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateFacts:
+    """What verdicts depend on, as it is now."""
+
+    mode: str
+    preset: str
+    workspace: str
+    own_home: str
+    """The program's own settings folder."""
+    rules_path: Path
+    timeout_s: float | None
+
+
+class ApprovalGate:
+    """Implements ``agent.calls.Gate``. Lives on the engine's loop; judging runs in the pool."""
+
+    def __init__(self, *, desk: Desk, rules: Rules, facts: Callable[[], GateFacts], pool: DaemonPool) -> None:
+        self._desk = desk
+        self._rules = rules
+        self._facts = facts
+        self._pool = pool
+        self._waiting: dict[str, PreparedCall] = {}
+
+    async def __call__(self, call: PreparedCall) -> GateDecision:
+        verdict = await self._judged(call)
+        if verdict.decision is Decision.BLOCK:
+            return _blocked(verdict)
+        if not verdict.decision.asks:
+            return GateDecision.allow(display=_shown(verdict))
+        inquiry = self._inquiry(call, verdict)
+        call.waiting(True, verdict.reason)
+        self._waiting[inquiry.id] = call
+        try:
+            reply = await self._desk.ask(inquiry, call.context.cancel)
+        finally:
+            self._waiting.pop(inquiry.id, None)
+            call.waiting(False, "")
+        return await self._after(call, verdict, reply)
+
+    # -- judging ------------------------------------------------------------------------------------------------------
+
+    async def _judged(self, call: PreparedCall, command: str | None = None) -> Verdict:
+        return await self._pool.run(lambda: self._judge(call, command))
+
+    def _judge(self, call: PreparedCall, command: str | None) -> Verdict:
+        facts = self._facts()
+        environment = call.context.environment
+        command = _command_of(call) if command is None else command
+        if command is None:
+            return judge_tool(
+                call.entry.name,
+                call.args,
+                cwd=environment.cwd,
+                home=environment.home,
+                workspace=facts.workspace,
+                rules=self._rules,
+                mode=facts.mode,
+                preset=facts.preset,
+                backend=environment.name,
+                own_home=facts.own_home,
+            )
+        return judge(
+            command,
+            cwd=str(call.args.get("workdir") or environment.cwd),
+            home=environment.home,
+            workspace=facts.workspace,
+            rules=self._rules,
+            mode=facts.mode,
+            preset=facts.preset,
+            backend=environment.name,
+            own_home=facts.own_home if environment.name == "local" else "",
+            deep=True,
+        )
+
+    # -- asking -------------------------------------------------------------------------------------------------------
+
+    def _inquiry(self, call: PreparedCall, verdict: Verdict) -> ApprovalInquiry:
+        strong = verdict.decision is Decision.ASK_STRONG
+        command = _command_of(call)
+        details = [effect.text for effect in verdict.effects if effect.text and effect.text != verdict.reason]
+        details += [f"Not checked: {what}" for what in verdict.not_checked]
+        return ApprovalInquiry(
+            id=uuid4().hex,
+            session_id=call.context.session_id,
+            agent_id=call.context.agent_id,
+            agent_name=call.context.agent_name,
+            call_id=call.call.id,
+            timeout_s=self._facts().timeout_s,
+            created=time.time(),
+            tool=call.entry.name,
+            command=command if command is not None else call.call.arguments,
+            backend=call.context.environment.name,
+            folder=str(call.args.get("workdir") or call.context.environment.cwd),
+            reason=verdict.reason,
+            details=tuple(dict.fromkeys(details)),
+            highlights=tuple(Highlight(start, end, why) for start, end, why in verdict.highlights),
+            rule=verdict.rule.describe() if verdict.rule is not None and not strong else "",
+            session_rule=verdict.session_rule.describe() if verdict.session_rule is not None else "",
+            confirm_word="run" if strong else "",
+            editable=command is not None,
+            display_flags=verdict.display,
+        )
+
+    async def _after(self, call: PreparedCall, verdict: Verdict, reply: Reply) -> GateDecision:
+        waited = reply.waited_s
+        answer = reply.answer
+        if isinstance(answer, ApprovalAnswer) and answer.choice.allows:
+            # An answer of a person, or the configured one of an unattended run.
+            await self._remember(answer.choice, verdict)
+            return await self._allowed(call, verdict, answer, waited)
+        message, outcome = _refusal(reply)
+        display = {**_shown(verdict), "reason": verdict.reason}
+        if isinstance(answer, ApprovalAnswer) and answer.choice is ApprovalChoice.DENY_STOP:
+            display["stop_turn"] = True
+        return GateDecision.refuse(outcome, message, waited_s=waited, display=display)
+
+    async def _allowed(
+        self, call: PreparedCall, verdict: Verdict, answer: ApprovalAnswer, waited_s: float
+    ) -> GateDecision:
+        display = {**_shown(verdict), "approved": answer.choice.value}
+        if answer.command is None or answer.command == _command_of(call):
+            return GateDecision.allow(waited_s=waited_s, display=display)
+        edited = await self._judged(call, answer.command)
+        if edited.decision is Decision.BLOCK:
+            return dataclasses.replace(_blocked(edited), waited_s=waited_s)
+        return GateDecision.allow(
+            {**call.args, "command": answer.command},
+            note=f"The person changed the command before allowing it. What ran: {answer.command}",
+            waited_s=waited_s,
+            display={**display, "edited": answer.command},
+        )
+
+    async def _remember(self, choice: ApprovalChoice, verdict: Verdict) -> None:
+        """Keep the rule that the person saw, and answer what waits and is covered by it now."""
+        if choice is ApprovalChoice.ALWAYS and verdict.rule is not None:
+            rule = verdict.rule
+            path = self._facts().rules_path
+            await self._pool.run(lambda: self._rules.store(rule, path))
+        elif choice is ApprovalChoice.SESSION and verdict.session_rule is not None:
+            self._rules.add(dataclasses.replace(verdict.session_rule, source=RuleSource.SESSION))
+        else:
+            return
+        for inquiry_id, waiting in list(self._waiting.items()):
+            again = await self._judged(waiting)
+            if again.decision in (Decision.ALLOW, Decision.NOTE):
+                self._desk.answer(inquiry_id, ApprovalAnswer(ApprovalChoice.ONCE, note="covered by the rule just kept"))
+
+
+def _command_of(call: PreparedCall) -> str | None:
+    """Return the shell command that the call would run, or None for a tool that runs none."""
+    if call.entry.name != "terminal":
+        return None
+    return str(call.args.get("command", ""))
+
+
+def _blocked(verdict: Verdict) -> GateDecision:
+    return GateDecision.refuse(
+        ToolOutcome.BLOCKED,
+        f"Blocked by a rule that holds in every mode; nobody was asked: {verdict.reason}. Do not try it another way.",
+        display={**_shown(verdict), "reason": verdict.reason},
+    )
+
+
+def _shown(verdict: Verdict) -> dict[str, object]:
+    """Extras for the panel."""
+    shown: dict[str, object] = {}
+    if verdict.decision is Decision.NOTE and verdict.reason:
+        shown["note"] = verdict.reason
+    return shown
+
+
+def _refusal(reply: Reply) -> tuple[str, ToolOutcome]:
+    """Return what the model reads, and how the call ended. No two of these may read alike."""
+    if isinstance(reply.answer, ApprovalAnswer):
+        said = f' The person says: "{reply.answer.note}"' if reply.answer.note else ""
+        return (
+            f"The person denied this call; it did not run.{said} Do not try the same by another way: "
+            "choose another plan or ask.",
+            ToolOutcome.DENIED,
+        )
+    match reply.outcome:
+        case InquiryOutcome.TIMED_OUT:
+            return (
+                "No answer came in time, so this call did not run. The person has neither allowed nor denied it: "
+                "do what can be done without it, and say at the end that it is still open.",
+                ToolOutcome.NO_ANSWER,
+            )
+        case InquiryOutcome.NOBODY:
+            return (
+                "This call needs a person's permission, and nobody is there in this run; it did not run. "
+                "Go on without it and say at the end what was left undone.",
+                ToolOutcome.NOBODY,
+            )
+        case _:
+            return (
+                "The turn was interrupted while this call waited for permission; it did not run.",
+                ToolOutcome.INTERRUPTED,
+            )

@@ -1,0 +1,81 @@
+"""Which model answers, and the client to it: chosen from settings and keys, changed in mid-session."""
+
+import threading
+from collections.abc import Callable, MutableMapping
+
+import msgspec
+
+from hermes_tui.agent.agent import Client, NoClient
+from hermes_tui.models.catalog import NoModel, resolve_model
+from hermes_tui.models.spec import ModelSpec
+from hermes_tui.settings import Settings
+
+
+class ModelChoice:
+    """Lives on the engine's loop."""
+
+    def __init__(
+        self, settings: Settings, environ: MutableMapping[str, str], make: Callable[[ModelSpec], Client]
+    ) -> None:
+        self._settings = settings
+        self._environ = environ
+        self._make = make
+        self._client: Client | None = None
+        self._fixed = False
+        self.reason = ""
+        """Why there is no model, and what to do; empty where there is one."""
+        self.resolve()
+
+    @property
+    def spec(self) -> ModelSpec | None:
+        return self._client.spec if self._client is not None else None
+
+    def client(self) -> Client:
+        """Return the client of the next call. Raises agent.NoClient."""
+        if self._client is None:
+            raise NoClient(self.reason)
+        return self._client
+
+    def resolve(self) -> None:
+        """Choose by the settings and the keys there are now."""
+        if self._fixed:
+            return
+        found = resolve_model(self._settings, self._environ)
+        if isinstance(found, NoModel):
+            self._client, self.reason = None, f"{found.reason} {found.hint}"
+        elif found != self.spec:
+            self._client, self.reason = self._make(found), ""
+
+    def choose(self, name: str, provider: str = "", base_url: str = "") -> None:
+        """Use another model from the next call on. Raises NoClient, keeping the old one, where that cannot be."""
+        kept = self._settings.model
+        model = msgspec.structs.replace(kept, name=name, provider=provider, base_url=base_url)
+        settings = msgspec.structs.replace(self._settings, model=model)
+        found = resolve_model(settings, self._environ)
+        if isinstance(found, NoModel):
+            raise NoClient(f"{found.reason} {found.hint}")
+        self._settings = settings
+        self._fixed = False
+        self._client, self.reason = self._make(found), ""
+
+    def use(self, client: Client) -> None:
+        """Use this client whatever the settings say (the demo model)."""
+        self._client, self._fixed, self.reason = client, True, ""
+
+    def set_key(self, variable: str, value: str) -> None:
+        """A key was entered: choose again with it."""
+        self._environ[variable] = value
+        self._fixed = False
+        self._client = None
+        self.resolve()
+
+    def warm_up(self) -> None:
+        """Load the SDK in a thread of its own: half a second of imports that no frame should wait for."""
+        warm = getattr(self._client, "warm_up", None)
+        if warm is not None:
+            threading.Thread(target=warm, name="model-warm-up", daemon=True).start()
+
+    async def close(self) -> None:
+        close = getattr(self._client, "close", None)
+        if close is not None:
+            await close()

@@ -1,0 +1,492 @@
+"""The open session: one root agent with its tools, environments, model and place in the store.
+
+Lives on the engine's loop; ``Engine`` is the door. What blocks (stores, checks, environments) runs in pool threads.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hermes_tui.agent.agent import Agent, Client, NoClient
+from hermes_tui.agent.batch import BatchParts, BatchRunner
+from hermes_tui.agent.desk import Desk, Schedule, Unattended
+from hermes_tui.agent.environments import EnvironmentKeeper
+from hermes_tui.agent.gate import ApprovalGate, GateFacts
+from hermes_tui.agent.model_choice import ModelChoice
+from hermes_tui.agent.person_shell import PersonShell
+from hermes_tui.agent.pool import DaemonPool
+from hermes_tui.agent.prompts import PromptFacts, system_prompt, today
+from hermes_tui.agent.selection import ToolSelection
+from hermes_tui.backends.factory import backend_rows, create_environment
+from hermes_tui.extensions.hooks import Hooks
+from hermes_tui.models.client import ModelClient
+from hermes_tui.models.spec import ModelSpec
+from hermes_tui.paths import Paths
+from hermes_tui.protocol.cancel import CancelToken
+from hermes_tui.protocol.context import AgentState
+from hermes_tui.protocol.environment import BackendInfo, Environment, EnvironmentFailure
+from hermes_tui.protocol.events import (
+    AnyEvent,
+    BackendChanged,
+    Event,
+    ModelChanged,
+    Notice,
+    NoticeLevel,
+    SessionStarted,
+    SessionTitled,
+    TodoChanged,
+    ToolsetsChanged,
+    TurnEnd,
+)
+from hermes_tui.protocol.messages import Message
+from hermes_tui.safety.redact import redact
+from hermes_tui.safety.rules import Rules
+from hermes_tui.safety.sudo import SudoKeeper
+from hermes_tui.settings import ApprovalMode, OnNoAnswer, Settings
+from hermes_tui.store.records import SessionRecord, SessionSummary, new_session_id
+from hermes_tui.store.schema import StoreError
+from hermes_tui.store.sessions import SessionStore
+from hermes_tui.tools.discovery import discover_tools
+from hermes_tui.tools.registry import ToolSource, registry
+from hermes_tui.tools.toolsets import ToolsetInfo, UnknownToolset
+
+logger = logging.getLogger(__name__)
+
+ROOT = "root"
+"""Id of the root agent."""
+TITLE_CHARS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOptions:
+    """What an engine is started with."""
+
+    settings: Settings
+    paths: Paths
+    environ: Mapping[str, str]
+    """Keys and other variables, from the environment and .env; never handed to a child process."""
+    workspace: str
+    secret_names: frozenset[str] = frozenset()
+    """Variables that came from .env: commands never see them."""
+    interactive: bool = True
+    unattended: Unattended | None = None
+    """Where nobody is there: what is answered at once."""
+    resume: str | None = None
+    """Id, beginning of an id, or title of the session to open."""
+    continue_latest: bool = False
+    """Open the latest session of this folder."""
+    make_client: Callable[[ModelSpec], Client] = ModelClient
+    tools: ToolSource = registry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionParts:
+    """What the engine lends to its session."""
+
+    options: EngineOptions
+    publish: Callable[[Event], None]
+    replay: Callable[[Event], None]
+    """Publish an event that is stored already."""
+    desk: Desk
+    store: SessionStore
+    pool: DaemonPool
+    schedule: Schedule
+    spawn: Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
+    hooks: Hooks = field(default_factory=Hooks)
+
+
+class Session:
+    """One conversation at a time; opening another one interrupts this one and closes its environments."""
+
+    def __init__(self, parts: SessionParts) -> None:
+        options = parts.options
+        self._parts = parts
+        self._options = options
+        self._settings = options.settings
+        self._environ = dict(options.environ)
+        self._workspace = options.workspace
+        self._mode = options.settings.approvals.mode
+        self._turn: asyncio.Task[None] | None = None
+        self._cancel = CancelToken()
+        self._queue: list[str] = []
+        self._stored = False
+        self._title = ""
+        self._state = AgentState()
+        self._agent: Agent | None = None
+        self._selection: ToolSelection | None = None
+        self._rules = Rules.load(options.paths.rules)
+        self._sudo = SudoKeeper(
+            configured=self._environ.get("SUDO_PASSWORD"), timeout_s=options.settings.approvals.sudo_timeout
+        )
+        self._environments = self._new_environments(options.settings.terminal.backend)
+        self.session_id = ""
+        self.models = ModelChoice(options.settings, self._environ, options.make_client)
+
+    # -- opening and closing ------------------------------------------------------------------------------------------
+
+    async def open(self, session_id: str | None) -> None:
+        """Open a stored session, or a new one. A running turn is interrupted first."""
+        await self._end_turn()
+        if self._selection is None:
+            self._selection = await self._discover()
+        self._queue.clear()
+        self._state = AgentState()
+        history = await self._replay(session_id) if session_id is not None else self._begin()
+        self._agent = self._new_agent(history)
+        spec = self.models.spec
+        self._parts.publish(
+            SessionStarted(
+                model=spec.id if spec is not None else "",
+                backend=self._environments.backend,
+                folder=self._workspace,
+                title=self._title,
+                resumed=self._stored,
+                agent_id=ROOT,
+            )
+        )
+        self._tell_model()
+        self._tell_toolsets()
+
+    async def open_wanted(self) -> None:
+        """Open the session that the options ask for; a new one, and a notice, where it cannot be found."""
+        options, store = self._options, self._parts.store
+        if options.resume:
+            found = await self._parts.pool.run(lambda: store.find(options.resume or ""))
+            if not found:
+                self._notice(NoticeLevel.ERROR, f"There is no session {options.resume!r}. A new one was begun.")
+            elif len(found) > 1:
+                names = ", ".join(f"{one.id} ({one.label})" for one in found[:5])
+                self._notice(NoticeLevel.WARNING, f"{options.resume!r} may be any of {names}; the newest was opened.")
+            await self.open(found[0].id if found else None)
+        elif options.continue_latest:
+            latest = await self._parts.pool.run(lambda: store.latest(self._workspace))
+            if latest is None:
+                self._notice(NoticeLevel.WARNING, "There is no earlier session in this folder. A new one was begun.")
+            await self.open(latest.id if latest is not None else None)
+        else:
+            await self.open(None)
+
+    def _begin(self) -> list[Message]:
+        self.session_id, self._title, self._stored = new_session_id(), "", False
+        return []
+
+    async def _replay(self, session_id: str) -> list[Message]:
+        """Publish what happened in a stored session again; return the root agent's history."""
+        store = self._parts.store
+
+        def load() -> tuple[SessionSummary | None, bool, list[Message], list[AnyEvent]]:
+            store.repair(session_id)
+            summary = store.get(session_id)
+            there = summary is not None and Path(summary.folder).is_dir()
+            return summary, there, store.messages(session_id), store.events(session_id)
+
+        summary, folder_is_there, messages, events = await self._parts.pool.run(load)
+        if summary is None:
+            self._notice(NoticeLevel.ERROR, f"There is no session {session_id}. A new one was begun.")
+            return self._begin()
+        self.session_id, self._title, self._stored = session_id, summary.label, True
+        if folder_is_there:
+            self._workspace = summary.folder
+        else:
+            self._notice(NoticeLevel.WARNING, f"The folder {summary.folder} is gone; working in {self._workspace}.")
+        await self._renew_environments()
+        for event in events:
+            if isinstance(event, TodoChanged):
+                self._state.todo = list(event.items)
+            self._parts.replay(event)
+        return messages
+
+    async def close(self) -> None:
+        """Interrupt the turn and close what it used."""
+        await self._end_turn()
+        self._sudo.forget()
+        await self._parts.pool.run(self._environments.close)
+        await self.models.close()
+
+    async def _discover(self) -> ToolSelection:
+        report = await self._parts.pool.run(lambda: discover_tools(self._options.paths.home))
+        for failure in report.failures:
+            self._notice(NoticeLevel.WARNING, f"A tool could not be loaded: {failure.source}: {failure.reason}")
+        tools = self._settings.tools
+        try:
+            return self._select(tools.enabled_toolsets, tools.disabled_toolsets)
+        except UnknownToolset as error:
+            self._notice(NoticeLevel.WARNING, f"{error}. All toolsets are on instead.")
+            return self._select((), ())
+
+    def _select(self, enabled: tuple[str, ...], disabled: tuple[str, ...]) -> ToolSelection:
+        return ToolSelection(
+            self._options.tools,
+            self._parts.pool,
+            enabled=enabled,
+            disabled=disabled,
+            search=self._settings.tools.tool_search,
+        )
+
+    def _new_agent(self, history: list[Message]) -> Agent:
+        facts = PromptFacts(
+            backend=self._environments.backend,
+            folder=self._workspace,
+            toolsets=self.selection.toolsets,
+            date=today(),
+            interactive=self._options.interactive,
+        )
+        return Agent(
+            agent_id=ROOT,
+            system=system_prompt(facts),
+            client=self.models.client,
+            batch=BatchRunner(self._batch_parts(), agent_id=ROOT),
+            publish=self._parts.publish,
+            keep=self._keep_message,
+            history=history,
+            max_iterations=self._settings.agent.max_iterations,
+            on_no_answer_stop=lambda: self._settings.approvals.on_no_answer is OnNoAnswer.STOP,
+        )
+
+    def _batch_parts(self) -> BatchParts:
+        gate = ApprovalGate(desk=self._parts.desk, rules=self._rules, facts=self._gate_facts, pool=self._parts.pool)
+        return BatchParts(
+            selection=self.selection,
+            gate=gate,
+            hooks=self._parts.hooks,
+            environments=self._environments,
+            asker=self._parts.desk,
+            sudo=self._sudo,
+            publish=self._parts.publish,
+            schedule=self._parts.schedule,
+            settings=self._settings,
+            state=self._state,
+            session_id=lambda: self.session_id,
+            workspace=lambda: self._workspace,
+            context_window=lambda: self.models.spec.context_window if self.models.spec is not None else 0,
+            redact=redact if self._settings.security.redact else None,
+            results=self._options.paths.results,
+            store=self._parts.store,
+            interactive=self._options.interactive,
+        )
+
+    def _gate_facts(self) -> GateFacts:
+        return GateFacts(
+            mode=self._mode,
+            preset=self._settings.approvals.preset,
+            workspace=self._workspace,
+            own_home=str(self._options.paths.home),
+            rules_path=self._options.paths.rules,
+            timeout_s=self._settings.approvals.timeout or None,
+        )
+
+    # -- turns --------------------------------------------------------------------------------------------------------
+
+    @property
+    def agent(self) -> Agent:
+        assert self._agent is not None, "the session is open before any door is"
+        return self._agent
+
+    @property
+    def selection(self) -> ToolSelection:
+        assert self._selection is not None, "tools are discovered before any door is open"
+        return self._selection
+
+    def submit(self, text: str) -> None:
+        """Start a turn, or queue the prompt behind the running one."""
+        self._queue.append(text)
+        if self._turn is None:
+            self._turn = self._parts.spawn(self._run_turns())
+        else:
+            self.agent.set_queued(self._queue)
+
+    def steer(self, text: str) -> None:
+        if self._turn is None:
+            self.submit(text)
+        else:
+            self.agent.steer(text)
+
+    async def take_back(self) -> list[str]:
+        """Return and forget all that waits."""
+        taken, self._queue = [*self.agent.take_back_steering(), *self._queue], []
+        self.agent.set_queued(())
+        return taken
+
+    def interrupt(self) -> None:
+        self._cancel.cancel("interrupted by the person")
+
+    async def _run_turns(self) -> None:
+        """Run the queue empty. After an interrupt or an error what is left waits for the person's next prompt."""
+        try:
+            how = "prompt"
+            while self._queue:
+                text = self._queue.pop(0)
+                if how == "queued":
+                    self.agent.set_queued(self._queue)
+                self._cancel = CancelToken()
+                self._store_session(text)
+                finished = await self.agent.run_turn(text, self._cancel, how)
+                # Steering that came too late for this turn is the next prompt, before what was queued.
+                self._queue[:0] = self.agent.take_back_steering()
+                if finished.end is not TurnEnd.FINISHED:
+                    break
+                how = "queued"
+        finally:
+            self._turn = None
+            if self._queue:
+                self.agent.set_queued(self._queue)
+
+    async def _end_turn(self) -> None:
+        turn = self._turn
+        if turn is not None:
+            self.interrupt()
+            await asyncio.wait([turn])
+
+    # -- keeping ------------------------------------------------------------------------------------------------------
+
+    def _store_session(self, text: str) -> None:
+        """A session enters the store with its first prompt, so that none without a word is listed."""
+        if self._stored:
+            return
+        spec = self.models.spec
+        record = SessionRecord(
+            id=self.session_id,
+            agent_id=ROOT,
+            folder=self._workspace,
+            model=spec.id if spec is not None else "",
+            backend=self._environments.backend,
+        )
+        self._parts.store.create_session(record)
+        self._stored = True
+        if not self._title:
+            self._title = title_of(text)
+        self._parts.publish(SessionTitled(title=self._title, agent_id=ROOT))
+
+    def _keep_message(self, agent_id: str, message: Message) -> None:
+        self._parts.store.append_message(self.session_id, agent_id, message)
+
+    def keep_event(self, event: Event) -> None:
+        """Store a published event; what comes before the first prompt belongs to no session yet."""
+        if not self._stored or event.session_id != self.session_id:
+            return
+        try:
+            self._parts.store.append_event(self.session_id, event)
+        except StoreError:
+            # The agent's own appends fail loudly; an event that only the replay lacks must not end a turn.
+            logger.exception("an event could not be stored")
+
+    async def summaries(self, query: str) -> list[SessionSummary]:
+        return await self._parts.pool.run(lambda: self._parts.store.summaries(query))
+
+    async def delete(self, session_id: str) -> None:
+        """Delete a stored session; deleting the open one begins a new one."""
+        if session_id == self.session_id:
+            await self.open(None)
+        await self._parts.pool.run(lambda: self._parts.store.delete(session_id))
+
+    async def rename(self, title: str, session_id: str = "") -> None:
+        """Give a session (empty: the open one) the person's title."""
+        target = session_id or self.session_id
+        if target == self.session_id:
+            self._title = title
+            self._parts.publish(SessionTitled(title=title, agent_id=ROOT))
+        if target != self.session_id or self._stored:
+            await self._parts.pool.run(lambda: self._parts.store.rename(target, title))
+
+    # -- changes in mid-session ---------------------------------------------------------------------------------------
+
+    def _new_environments(self, backend: str) -> EnvironmentKeeper:
+        def create(name: str) -> Environment:
+            return create_environment(
+                name,
+                self._settings.terminal,
+                workspace=self._workspace,
+                spill_dir=str(self._options.paths.results),
+                secrets=self._options.secret_names,
+            )
+
+        return EnvironmentKeeper(create, backend)
+
+    async def _renew_environments(self) -> None:
+        old, self._environments = self._environments, self._new_environments(self._environments.backend)
+        await self._parts.pool.run(old.close)
+
+    async def set_backend(self, name: str) -> None:
+        """Switch where commands run, if it works; running calls finish where they began."""
+        if name == self._environments.backend:
+            return
+        environments = self._environments
+        try:
+            environment, health = await self._parts.pool.run(lambda: environments.switch(name, ROOT))
+            folder = await self._parts.pool.run(lambda: environment.cwd)
+        except EnvironmentFailure as error:
+            kept = environments.backend
+            self._notice(NoticeLevel.ERROR, f"The backend {name} cannot be used: {error} Still working on {kept}.")
+            return
+        self.agent.note(f"Commands and files are now on the backend {name}, in {folder}")
+        self._parts.publish(BackendChanged(backend=name, folder=folder, detail=health.detail, agent_id=ROOT))
+
+    def set_toolset(self, name: str, enabled: bool) -> None:
+        try:
+            self.selection.switch(name, enabled)
+        except KeyError:
+            self._notice(NoticeLevel.ERROR, f"There is no toolset {name}.")
+            return
+        self._tell_toolsets()
+
+    def set_approval_mode(self, mode: ApprovalMode) -> None:
+        self._mode = mode
+
+    def set_model(self, name: str, provider: str, base_url: str) -> None:
+        try:
+            self.models.choose(name, provider, base_url)
+        except NoClient as error:
+            self._notice(NoticeLevel.ERROR, f"{error} The model stays as it was.")
+            return
+        self._tell_model()
+
+    def set_key(self, variable: str, value: str) -> None:
+        self.models.set_key(variable, value)
+        self.selection.recheck()
+        self._tell_model()
+
+    async def use_client(self, client: Client, workspace: str) -> None:
+        """Work with this client in this folder (the demo), in a new session."""
+        self._workspace = workspace
+        self.models.use(client)
+        await self._renew_environments()
+        await self.open(None)
+
+    async def run_shell(self, command: str) -> None:
+        """Run a command of the person's own, and tell the model of it with the next prompt."""
+        shell = PersonShell(self._environments, ROOT, self._parts.pool, self._parts.publish, self._parts.schedule)
+        self._store_session(f"! {command}")
+        token = self._cancel = self._cancel if self._turn is not None else CancelToken()
+        self.agent.note(await shell.run(command, token.child()))
+
+    async def toolset_rows(self) -> list[ToolsetInfo]:
+        return await self.selection.rows()
+
+    async def backend_rows(self) -> list[BackendInfo]:
+        return await self._parts.pool.run(lambda: backend_rows(self._settings.terminal))
+
+    # -- telling ------------------------------------------------------------------------------------------------------
+
+    def _tell_model(self) -> None:
+        spec = self.models.spec
+        if spec is not None:
+            self._parts.publish(
+                ModelChanged(model=spec.id, provider=spec.provider, context_window=spec.context_window, agent_id=ROOT)
+            )
+
+    def _tell_toolsets(self) -> None:
+        self._parts.publish(ToolsetsChanged(enabled=self.selection.toolsets, agent_id=ROOT))
+
+    def _notice(self, level: NoticeLevel, text: str) -> None:
+        self._parts.publish(Notice(level=level, text=text, agent_id=ROOT))
+
+
+def title_of(text: str) -> str:
+    """Return a title for a session that begins with this prompt: its first line, cut at a word."""
+    line = " ".join(text.strip().splitlines()[0].split()) if text.strip() else ""
+    if len(line) <= TITLE_CHARS:
+        return line
+    return line[: TITLE_CHARS + 1].rpartition(" ")[0][:TITLE_CHARS] or line[:TITLE_CHARS]
