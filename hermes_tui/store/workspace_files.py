@@ -11,10 +11,12 @@ import threading
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-
-import pathspec
+from typing import TYPE_CHECKING
 
 from hermes_tui.store.ripgrep import find_ripgrep
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +59,7 @@ def walk_files(folder: str) -> Iterator[str]:
     yield from _walk(folder, "", ())
 
 
-_Rules = tuple[tuple[str, pathspec.GitIgnoreSpec], ...]
+_Rules = tuple[tuple[str, "GitIgnoreSpec"], ...]
 
 
 def _walk(folder: str, below: str, rules: _Rules) -> Iterator[str]:
@@ -80,12 +82,14 @@ def _walk(folder: str, below: str, rules: _Rules) -> Iterator[str]:
             yield path
 
 
-def _spec(path: str) -> pathspec.GitIgnoreSpec:
+def _spec(path: str) -> "GitIgnoreSpec":
+    from pathspec import GitIgnoreSpec
+
     try:
         with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
-            return pathspec.GitIgnoreSpec.from_lines(file)
+            return GitIgnoreSpec.from_lines(file)
     except (OSError, ValueError):
-        return pathspec.GitIgnoreSpec([])
+        return GitIgnoreSpec([])
 
 
 def _ignored(path: str, rules: _Rules) -> bool:

@@ -118,7 +118,12 @@ def load_if_there(context: ToolContext, path: str, real: str) -> bytes | None:
 
 
 def store(context: ToolContext, path: str, real: str, data: bytes) -> list[str]:
-    """Write a file, with its folders, and mark it as known to the model. Returns the folders that were made."""
+    """Write a file, with its folders, and mark it as known to the model. Returns the folders that were made.
+
+    Raises ToolFailure where the call was interrupted meanwhile: what comes late must change nothing.
+    """
+    if context.cancelled:
+        raise ToolFailure(f"interrupted before {path} was written")
     made: list[str] = []
     with plain_errors(path):
         parent = PurePosixPath(real).parent

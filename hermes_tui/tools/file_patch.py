@@ -66,8 +66,6 @@ def _patch(args: Arguments, context: ToolContext) -> dict[str, Any]:
     transaction = plan_changes(context, changes)
     with locked(context, transaction.reals):
         transaction.validate()
-        if context.cancelled:
-            raise ToolFailure("interrupted before anything was changed")
         transaction.apply()
     diff = transaction.diff()
     context.show({"path": transaction.title(), "diff": diff})

@@ -120,10 +120,10 @@ def _grep_matches(query: Query, lines: Iterable[bytes]) -> Iterator[Hit]:
 
 def named(paths: Iterable[str], query: Query) -> Iterator[str]:
     """Yield the paths whose names fit a search for files, as ripgrep's globs would choose."""
-    import pathspec
+    from pathspec import GitIgnoreSpec
 
-    wanted = pathspec.GitIgnoreSpec.from_lines([query.name_glob.lower()])
-    among = pathspec.GitIgnoreSpec.from_lines([query.glob]) if query.glob else None
+    wanted = GitIgnoreSpec.from_lines([query.name_glob.lower()])
+    among = GitIgnoreSpec.from_lines([query.glob]) if query.glob else None
     for path in paths:
         if wanted.match_file(path.lower()) and (among is None or among.match_file(path)):
             yield path

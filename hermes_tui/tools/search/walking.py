@@ -5,8 +5,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import pathspec
-
 from hermes_tui.protocol.cancel import CancelToken
 from hermes_tui.store.workspace_files import walk_files
 from hermes_tui.tools.edits.document import looks_binary
@@ -36,6 +34,8 @@ def search_by_walking(query: Query, folder: str, name: str, cancel: CancelToken)
 
 def _hits(query: Query, folder: str, name: str, notes: list[str]) -> Iterator[Hit | None]:
     """Yield hits, and None for each file without any, so that the caller can stop in between."""
+    from pathspec import GitIgnoreSpec
+
     paths: Iterator[str] = iter([name]) if name else walk_files(folder)
     if query.files:
         yield from (Hit(path) for path in named(paths, query))
@@ -45,7 +45,7 @@ def _hits(query: Query, folder: str, name: str, notes: list[str]) -> Iterator[Hi
     except re.error:
         expression = re.compile(re.escape(query.pattern))
         notes.append(AS_PLAIN_TEXT)
-    among = pathspec.GitIgnoreSpec.from_lines([query.glob]) if query.glob and not name else None
+    among = GitIgnoreSpec.from_lines([query.glob]) if query.glob and not name else None
     for path in paths:
         lines = _lines(Path(folder, path)) if among is None or among.match_file(path) else []
         found = [index for index, line in enumerate(lines) if expression.search(line)]
