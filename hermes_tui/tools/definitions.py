@@ -75,29 +75,37 @@ def _target(reference: str, root: Schema) -> Schema | None:
 
 
 def _object(schema: Schema) -> Schema:
-    properties = schema.get("properties")
-    properties = properties if isinstance(properties, dict) else {}
+    properties = _properties(schema)
     cleaned = {**schema, "type": schema.get("type", "object"), "properties": properties}
-    required = schema.get("required")
-    if required is not None:
-        names = required if isinstance(required, list) else []
-        cleaned["required"] = [name for name in dict.fromkeys(names) if name in properties]
+    if "required" in schema:
+        cleaned["required"] = [name for name in dict.fromkeys(_required(schema)) if name in properties]
     return cleaned
+
+
+def _properties(schema: Schema) -> Schema:
+    found = schema.get("properties")
+    return dict(found) if isinstance(found, dict) else {}
+
+
+def _required(schema: Schema) -> list[str]:
+    found = schema.get("required")
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 
 
 def _merged_root(schema: Any) -> Schema:
     """Return an object schema without a union at its root: all properties, and what every branch requires."""
     root: Schema = dict(schema) if isinstance(schema, dict) else {}
-    properties: Schema = dict(root.get("properties") or {})
-    required: list[str] = list(root.get("required") or [])
+    properties, required = _properties(root), _required(root)
     for keyword in ("allOf", "anyOf", "oneOf"):
-        branches = [branch for branch in root.pop(keyword, None) or [] if isinstance(branch, dict)]
+        found = root.pop(keyword, None)
+        branches = [branch for branch in found if isinstance(branch, dict)] if isinstance(found, list) else []
         for branch in branches:
-            properties = {**(branch.get("properties") or {}), **properties}
-        sets = [set(branch.get("required") or []) for branch in branches]
-        common = set.union(*sets) if keyword == "allOf" and sets else set.intersection(*sets) if sets else set()
-        required += sorted(common - set(required))
-    for keyword in ("enum", "not"):
+            properties = {**_properties(branch), **properties}
+        sets = [set(_required(branch)) for branch in branches]
+        if sets:
+            common = set.union(*sets) if keyword == "allOf" else set.intersection(*sets)
+            required += sorted(common - set(required))
+    for keyword in ("enum", "not", "required"):
         root.pop(keyword, None)
     return {**root, "type": "object", "properties": properties, **({"required": required} if required else {})}
 
