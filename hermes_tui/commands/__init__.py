@@ -1,0 +1,1 @@
+"""What the sub-commands print. Imported only when one runs."""
