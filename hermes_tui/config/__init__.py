@@ -6,6 +6,6 @@ file and line; the program starts all the same.
 
 from hermes_tui.config.env_file import Secrets
 from hermes_tui.config.items import Layer, Problem, Source
-from hermes_tui.config.load import Loaded, load_settings
+from hermes_tui.config.load import Loaded, check_overrides, load_settings
 
-__all__ = ["Layer", "Loaded", "Problem", "Secrets", "Source", "load_settings"]
+__all__ = ["Layer", "Loaded", "Problem", "Secrets", "Source", "check_overrides", "load_settings"]

@@ -70,7 +70,7 @@ class Decoder:
         if item.value is None:
             return
         if not isinstance(item.value, dict):
-            self._report(item, f"{_dotted(path)} must be a mapping of keys; it was left out.")
+            self._report(item, f"{_dotted(path)} must be a mapping of keys")
             return
         known = fields_of(cls)
         for key, child in item.value.items():
@@ -90,7 +90,7 @@ class Decoder:
         if item.value is None or item.value == []:
             return
         if not isinstance(item.value, dict):
-            self._report(item, f"{_dotted(path)} must be a mapping from names to entries; it was left out.")
+            self._report(item, f"{_dotted(path)} must be a mapping from names to entries")
             return
         for name, child in item.value.items():
             self._section(child, cls, (*path, name))
@@ -101,7 +101,7 @@ class Decoder:
         try:
             value = convert(item, declared)
         except ValueError as error:
-            self._report(item, f"{_dotted(path)} {error}; it was left out.", _nearest_choice(item, declared))
+            self._report(item, f"{_dotted(path)} {error}", _nearest_choice(item, declared))
         else:
             self.leaves[path] = Leaf(value, item.source)
 
@@ -109,13 +109,14 @@ class Decoder:
         suggestion = _nearest_key(key, item, known, path)
         if suggestion:
             name = _dotted((*path, key))
-            self._report(item, f"{name} is not a setting; it was left out.", f"Did you mean {suggestion}?")
+            self._report(item, f"{name} is not a setting", f"Did you mean {suggestion}?")
         else:
             self._unused.append(item)
             self._unused_names.append(_dotted((*path, key)))
 
     def _report(self, item: Item, text: str, hint: str = "") -> None:
-        self.problems.append(Problem(item.source, text, hint))
+        left_out = "" if item.source.layer is Layer.COMMAND_LINE else "; it was left out"
+        self.problems.append(Problem(item.source, f"{text}{left_out}.", hint))
 
 
 def convert(item: Item, declared: Any) -> Any:

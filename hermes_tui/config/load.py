@@ -56,6 +56,13 @@ def load_settings(
     )
 
 
+def check_overrides(overrides: Mapping[str, str | Sequence[str]]) -> tuple[Problem, ...]:
+    """Return what is wrong with the values of the command line, without reading anything else."""
+    decoder = Decoder()
+    decoder.read(_from_overrides(overrides))
+    return tuple(decoder.problems)
+
+
 def _from_variables(environ: Mapping[str, str], env_file: EnvFile, file_name: str) -> Item:
     """Return the settings that variables hold; where a variable is in both, the environment's wins."""
     root: dict[str, Item] = {}

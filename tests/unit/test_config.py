@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hermes_tui.config import Layer, Loaded, load_settings
 from hermes_tui.config.decode import entry_of, fields_of
+from hermes_tui.config.document import configuration_page, docstrings_of
 from hermes_tui.config.env_file import parse_env
 from hermes_tui.config.names import SAME_MEANING, VARIABLES
 from hermes_tui.paths import Paths
@@ -345,3 +346,35 @@ def test_no_text_makes_loading_fail(tmp_path_factory: pytest.TempPathFactory, ya
 
 def test_settings_can_be_written_out_and_read_again() -> None:
     assert msgspec.json.decode(msgspec.json.encode(Settings()), type=Settings) == Settings()
+
+
+# -- the page ---------------------------------------------------------------------------------------------------------
+
+PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
+
+
+def test_the_page_is_current() -> None:
+    assert PAGE.read_text(encoding="utf-8") == configuration_page(), (
+        "run: python -m hermes_tui.config.document > docs/configuration.md"
+    )
+
+
+def test_every_setting_says_what_it_means() -> None:
+    pending: list[type[Section]] = [Settings]
+    while pending:
+        cls = pending.pop()
+        described = docstrings_of(cls)
+        assert cls.__doc__
+        for name, declared in fields_of(cls).items():
+            section = entry_of(declared) or (declared if isinstance(declared, type) else None)
+            if section is not None and issubclass(section, Section):
+                pending.append(section)
+            else:
+                assert described.get(name, "").endswith("."), f"{cls.__name__}.{name}"
+
+
+def test_the_example_of_the_page_is_right(home: Path) -> None:
+    example = PAGE.read_text(encoding="utf-8").split("```yaml\n")[1].split("```")[0]
+    loaded = load(home, example)
+    assert loaded.problems == ()
+    assert loaded.settings.providers["box"].models == ("qwen3-coder",)
