@@ -155,11 +155,51 @@ ACTIONS: tuple[Action, ...] = (
         "ctrl+o",
     ),
     # -- the transcript -----------------------------------------------------------------------------------------------
-    _local(Place.TRANSCRIPT, "block_previous", "Block before", "Move to the block above", Group.VIEW, "up", "k"),
-    _local(Place.TRANSCRIPT, "block_next", "Block after", "Move to the block below", Group.VIEW, "down", "j"),
-    _local(Place.TRANSCRIPT, "fold", "Fold", "Fold or unfold this block", Group.VIEW, "enter", "space"),
-    _local(Place.TRANSCRIPT, "open_output", "Open", "Open the whole output in a pager", Group.VIEW, "o"),
-    _local(Place.TRANSCRIPT, "copy_block", "Copy", "Copy this block", Group.VIEW, "c", "y"),
+    _local(Place.TRANSCRIPT, "transcript.block_up", "Block above", "Move to the block above", Group.VIEW, "up", "k"),
+    _local(
+        Place.TRANSCRIPT, "transcript.block_down", "Block below", "Move to the block below", Group.VIEW, "down", "j"
+    ),
+    _local(Place.TRANSCRIPT, "transcript.fold", "Fold", "Fold or unfold the block", Group.VIEW, "enter", "space"),
+    _local(Place.TRANSCRIPT, "transcript.open_output", "Output", "Open the whole output in a pager", Group.VIEW, "o"),
+    _local(Place.TRANSCRIPT, "transcript.copy", "Copy", "Copy the block", Group.VIEW, "y"),
+    _local(
+        Place.TRANSCRIPT,
+        "transcript.prompt_up",
+        "Prompt above",
+        "Go to the prompt above",
+        Group.VIEW,
+        "left_square_bracket",
+    ),
+    _local(
+        Place.TRANSCRIPT,
+        "transcript.prompt_down",
+        "Prompt below",
+        "Go to the prompt below",
+        Group.VIEW,
+        "right_square_bracket",
+    ),
+    _local(
+        Place.TRANSCRIPT,
+        "transcript.tool_up",
+        "Tool call above",
+        "Go to the tool call above",
+        Group.VIEW,
+        "left_curly_bracket",
+    ),
+    _local(
+        Place.TRANSCRIPT,
+        "transcript.tool_down",
+        "Tool call below",
+        "Go to the tool call below",
+        Group.VIEW,
+        "right_curly_bracket",
+    ),
+    _local(Place.TRANSCRIPT, "transcript.error_up", "Error above", "Go to the error above", Group.VIEW, "E"),
+    _local(Place.TRANSCRIPT, "transcript.error_down", "Error below", "Go to the error below", Group.VIEW, "e"),
+    _local(Place.TRANSCRIPT, "transcript.fold_all", "Fold all", "Fold every block", Group.VIEW, "minus"),
+    _local(Place.TRANSCRIPT, "transcript.unfold_all", "Unfold all", "Unfold every block", Group.VIEW, "plus"),
+    _local(Place.TRANSCRIPT, "transcript.start", "Start", "Go to the beginning", Group.VIEW, "home", "g"),
+    _local(Place.TRANSCRIPT, "transcript.end", "End", "Go to the end and follow it", Group.VIEW, "end", "G"),
     # -- sidebars -----------------------------------------------------------------------------------------------------
     _local(
         Place.SIDEBAR, "choose", "Choose", "Choose the backend, or switch the toolset", Group.MODEL, "enter", "space"
@@ -207,6 +247,15 @@ _KEY_NAMES = {
     "alt": "Alt",
     "shift": "Shift",
     "plus": "+",
+    "minus": "-",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "home": "Home",
+    "end": "End",
 }
 
 

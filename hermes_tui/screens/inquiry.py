@@ -21,6 +21,7 @@ from hermes_tui.protocol.inquiries import Answer, Inquiry
 from hermes_tui.screens.quiet_gate import DEAF_S
 from hermes_tui.widgets import formats
 from hermes_tui.widgets.bindings import bindings_for
+from hermes_tui.widgets.command_view import CommandView
 from hermes_tui.widgets.key_hints import Hint, KeyHints
 from hermes_tui.widgets.ticker import Ticker
 
@@ -88,6 +89,7 @@ class InquiryScreen(ModalScreen[AnswerType | None]):
         self._bell = bell
         self._deaf_s = deaf_s
         self._deaf = True
+        self._fitted = False
         self._closed = False
         self._held_for: set[str] = set()
         self._read_at = float("-inf")
@@ -187,7 +189,12 @@ class InquiryScreen(ModalScreen[AnswerType | None]):
             self._leave_ticker()
 
     def _listen(self) -> None:
+        if not self._fitted:
+            self.call_after_refresh(self._listen)
+            return
         self._deaf = False
+        for command in self.query(CommandView):
+            command.watch_end()
         if (widget := self.first_focus()) is not None:
             widget.focus()
 
@@ -214,13 +221,15 @@ class InquiryScreen(ModalScreen[AnswerType | None]):
         self._tick()
         dialog = self.query_one("#dialog")
         missing = dialog.virtual_size.height - dialog.scrollable_content_region.height
-        if missing <= 0:
+        self._fitted = missing <= 0
+        if self._fitted:
             return
         for command in self.query("#command"):
             height = command.outer_size.height
             least = 2 if self.has_class("-low") else COMMAND_ROWS
             if height - missing >= least or self.has_class("-tiny"):
                 command.styles.max_height = max(2, height - missing)
+                self._fitted = True
                 return
         if not self.has_class("-low"):
             self.add_class("-low")
@@ -229,6 +238,8 @@ class InquiryScreen(ModalScreen[AnswerType | None]):
             self.add_class("-tiny")
             self.query_one("#dialog-hints", KeyHints).rows = 1
             self.call_after_refresh(self._fit)
+        else:
+            self._fitted = True
 
     def _clock_text(self) -> Content:
         left = self._desk.remaining(self.inquiry.id)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -13,11 +13,13 @@ from textual.widget import Widget
 
 from hermes_tui.actions import Place
 from hermes_tui.protocol.environment import BackendInfo
-from hermes_tui.protocol.events import BackendChanged, Event, PromptQueued, TodoChanged, ToolsetsChanged
+from hermes_tui.protocol.events import AnyEvent, BackendChanged, PromptQueued, TodoChanged, ToolsetsChanged
 from hermes_tui.settings import DisplaySettings
 from hermes_tui.widgets.activity import Activity
 from hermes_tui.widgets.backend_list import BackendList
 from hermes_tui.widgets.bindings import bindings_for
+from hermes_tui.widgets.block_lines import foldable
+from hermes_tui.widgets.blocks import AssistantBlock
 from hermes_tui.widgets.completions import Choice, FileProvider
 from hermes_tui.widgets.formats import tokens
 from hermes_tui.widgets.history import DraftFile, PromptHistory
@@ -31,14 +33,9 @@ from hermes_tui.widgets.status_model import StatusModel
 from hermes_tui.widgets.ticker import Ticker
 from hermes_tui.widgets.todo_list import TodoList
 from hermes_tui.widgets.toolset_list import ToolsetList, ToolsetRow
+from hermes_tui.widgets.transcript import Transcript, copy_of
 
 QUIT_WINDOW_S = 2.0
-
-
-class TranscriptView(Protocol):
-    """What this screen needs of the transcript, beyond being a widget."""
-
-    def feed(self, news: Sequence[Event]) -> None: ...
 
 
 class MainScreen(Screen[None]):
@@ -53,7 +50,6 @@ class MainScreen(Screen[None]):
 
     def __init__(
         self,
-        transcript: Widget,
         ticker: Ticker,
         *,
         display: DisplaySettings,
@@ -63,12 +59,17 @@ class MainScreen(Screen[None]):
         commands: Callable[[], Sequence[Choice]] = tuple,
         ascii_only: bool = False,
     ) -> None:
-        """``transcript`` is a widget that also is a ``TranscriptView``."""
         super().__init__()
-        self.transcript = transcript
         self._ticker = ticker
         self._signs = ASCII if ascii_only else UNICODE
         self._emoji = display.emoji and not ascii_only
+        self.transcript = Transcript(
+            emoji=self._emoji,
+            ascii_only=ascii_only,
+            fold_reasoning=display.fold_reasoning,
+            clock=ticker.now,
+            id="transcript",
+        )
         self._folds = {"left": Fold(display.left_sidebar), "right": Fold(display.right_sidebar)}
         self._status_model = StatusModel(home=str(Path.home()))
         self._prompt = Prompt(
@@ -114,10 +115,9 @@ class MainScreen(Screen[None]):
     def prompt(self) -> Prompt:
         return self._prompt
 
-    def apply(self, news: Sequence[Event]) -> None:
+    def apply(self, news: Sequence[AnyEvent]) -> None:
         """Show events, in order. Called on the main thread, at most once a frame."""
-        view: TranscriptView = self.transcript  # type: ignore[assignment]  # promised by the constructor
-        view.feed(news)
+        self.transcript.feed(news)
         self._activity.feed(news)
         self._status_model.feed(news)
         for event in news:
@@ -199,8 +199,38 @@ class MainScreen(Screen[None]):
                 self._back_out()
             case "stop_or_quit":
                 self._stop_or_quit()
+            case "jump_previous":
+                self.transcript.action_jump("prompt", -1)
+            case "jump_next":
+                self.transcript.action_jump("prompt", 1)
+            case "fold_all":
+                self._fold_all()
+            case "copy":
+                self._copy_answer()
             case _:
                 self.post_message(ActionRequested(action_id))
+
+    def on_action_requested(self, event: ActionRequested) -> None:
+        """A slash command for something that this screen does itself."""
+        if event.action_id == "copy":
+            event.stop()
+            self._copy_answer()
+
+    def _fold_all(self) -> None:
+        """Fold every block; where all are folded, open them."""
+        transcript = self.transcript
+        if any(foldable(block) and transcript.is_open(block) for block in transcript.model.blocks):
+            transcript.action_fold_all()
+        else:
+            transcript.action_unfold_all()
+
+    def _copy_answer(self) -> None:
+        for block in reversed(self.transcript.model.blocks):
+            if isinstance(block, AssistantBlock):
+                text, what = copy_of(block)
+                self.post_message(Transcript.Copy(self.transcript, text, what))
+                return
+        self.notify("There is no answer to copy yet.", severity="warning")
 
     def _back_out(self) -> None:
         """Esc: one level out. Only in the prompt, with nothing open, does it stop the turn."""

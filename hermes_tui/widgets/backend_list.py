@@ -19,13 +19,16 @@ ROW_PADDING = 2
 
 def backend_row(info: BackendInfo, *, current: bool, width: int, signs: Signs = UNICODE) -> Content:
     """Return the row: band, sign, name, the state as a word; below it the detail, or why it cannot be used."""
-    state = "current" if current else "ready" if info.usable else "unusable"
+    state = "current" if current else "ready" if info.usable else "off"
     sign = signs.current if current else signs.ready if info.usable else signs.off
     band = f"$backend-{info.name}"
     head = Content.assemble(
         (f"{signs.band} ", band),
         (f"{sign} ", band if current else "$text-muted"),
-        (clean(info.label or info.name), "bold" if current else "" if info.usable else "$text-muted"),
+        (
+            shorten(clean(info.label or info.name), max(4, width - cells(state) - 5)),
+            "bold" if current else "" if info.usable else "$text-muted",
+        ),
     )
     head = head.pad_right(max(1, width - head.cell_length - cells(state)))
     head += Content.styled(state, "$success" if current else "$text-muted")

@@ -28,6 +28,13 @@ class CommandView(ScrollView, can_focus=False):
         self._rows: list[Row] = []
         self._width = 0
         self.end_seen = False
+        """Whether the last row was drawn since ``watch_end``."""
+        self._watching = False
+
+    def watch_end(self) -> None:
+        """Begin to look whether the end is on screen: the dialog has its final form, and the person can see it."""
+        self._watching = True
+        self.refresh()
 
     @property
     def rows_below(self) -> int:
@@ -41,27 +48,21 @@ class CommandView(ScrollView, can_focus=False):
     def on_resize(self, event: events.Resize) -> None:
         self._break(self.size.width)
         self.virtual_size = Size(self._width, len(self._rows))
-        self.call_after_refresh(self._look_for_end)
-
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        super().watch_scroll_y(old_value, new_value)
-        self._look_for_end()
 
     def _break(self, width: int) -> None:
         if width > 0 and width != self._width:
             self._width = width
             self._rows = rows(self._text, width, self._highlights)
 
-    def _look_for_end(self) -> None:
-        if not self.end_seen and self.size.height > 0 and self._rows and self.rows_below == 0:
-            self.end_seen = True
-            self.post_message(self.EndSeen())
-
     def render_line(self, y: int) -> Strip:
         index = y + self.scroll_offset.y
         plain = self.get_component_rich_style("command--text")
         if not 0 <= index < len(self._rows):
             return Strip.blank(self.size.width, plain)
+        if self._watching and not self.end_seen and index == len(self._rows) - 1 and self._width == self.size.width:
+            # Only rows on screen are drawn at all: scrolled or clipped away, the last one does not come by here.
+            self.end_seen = True
+            self.post_message(self.EndSeen())
         hidden = self.get_component_rich_style("command--hidden")
         marked = self.get_component_rich_style("command--marked")
         segments = []

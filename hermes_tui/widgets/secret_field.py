@@ -42,6 +42,10 @@ class SecretField(Widget, can_focus=True):
         self.refresh()
         return secret
 
+    def begins_with(self, prefixes: tuple[str, ...]) -> bool:
+        """Whether the secret begins with one of ``prefixes``."""
+        return "".join(self._characters[:20]).startswith(prefixes) if prefixes else False
+
     def check_consume_key(self, key: str, character: str | None) -> bool:
         return character is not None and character.isprintable()
 

@@ -43,7 +43,7 @@ def toolset_row(row: ToolsetRow, *, opened: bool, width: int, signs: Signs = UNI
     if not row.available:
         sign, style, state = signs.missing, "$text-muted", "off"
     elif row.enabled:
-        sign, style, state = signs.switch_on, "", f"{formats.tokens(row.schema_tokens)} tok"
+        sign, style, state = signs.switch_on, "", formats.tokens(row.schema_tokens) + (" tok" if width >= 28 else "")
     else:
         sign, style, state = signs.switch_off, "$text-muted", "off"
     slot = f"{_slot(row.emoji)} " if emoji else ""

@@ -2,8 +2,9 @@
 
 from hermes_tui.protocol.environment import BackendInfo
 from hermes_tui.protocol.events import (
+    AnyEvent,
+    AssistantMessage,
     BackendChanged,
-    Event,
     ModelChanged,
     PromptQueued,
     SessionStarted,
@@ -14,6 +15,7 @@ from hermes_tui.protocol.events import (
     ToolWaiting,
     TurnStarted,
     UsageUpdated,
+    UserMessage,
 )
 from hermes_tui.protocol.messages import TodoItem, TodoStatus, ToolOutcome, ToolResult, Usage
 from hermes_tui.widgets.ticker import Ticker
@@ -67,10 +69,12 @@ TODO = (
 )
 
 
-def call(number: int, name: str, emoji: str, summary: str, start: float, end: float | None, group: int) -> list[Event]:
+def call(
+    number: int, name: str, emoji: str, summary: str, start: float, end: float | None, group: int
+) -> list[AnyEvent]:
     """The events of one call; times in seconds before ``NOW``."""
     key = f"call-{number}"
-    events: list[Event] = [
+    events: list[AnyEvent] = [
         ToolQueued(
             call_id=key, name=name, emoji=emoji, summary=summary, group=group, lane=number, at=NOW - start - 0.4
         ),
@@ -82,13 +86,17 @@ def call(number: int, name: str, emoji: str, summary: str, start: float, end: fl
     return events
 
 
-def working() -> list[Event]:
+def working() -> list[AnyEvent]:
     """A turn in the middle: three reads done side by side, one call running, one waiting for the person."""
     return [
         SessionStarted(model="", backend="local", folder="/srv/project/parser", at=NOW - 60),
         ModelChanged(model="hermes-4-70b", provider="openrouter", context_window=128_000),
         BackendChanged(backend="docker", folder="/workspace/parser"),
+        UserMessage(text="The parser fails on empty input. Find out why and mend it.", at=NOW - 42),
         TurnStarted(turn_id="t1", at=NOW - 42),
+        AssistantMessage(
+            text="I will read the parser and its test first, then look for other callers of `parse`.", at=NOW - 39
+        ),
         *call(1, "read_file", "📖", "src/parser.py", 38, 37.2, 0),
         *call(2, "read_file", "📖", "tests/test_parser.py", 38, 35.1, 0),
         *call(3, "search_files", "🔎", "def parse", 38, 36, 0),
