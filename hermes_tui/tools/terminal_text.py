@@ -21,11 +21,8 @@ def readable(text: str) -> str:
         text = text.replace("\r\n", "\n")
         if "\r" in text:
             text = "\n".join(_overwritten(line) if "\r" in line else line for line in text.split("\n"))
-    while "\b" in text:
-        erased = re.sub(r"[^\b\n]\b|^\b", "", text, flags=re.MULTILINE)
-        if erased == text:
-            erased = text.replace("\b", "")
-        text = erased
+    if "\b" in text:
+        text = "\n".join(_erased(line) if "\b" in line else line for line in text.split("\n"))
     return _CONTROLS.sub("", text)
 
 
@@ -35,3 +32,14 @@ def _overwritten(line: str) -> str:
     for part in line.split("\r"):
         shown = part + shown[len(part) :]
     return shown.rstrip()
+
+
+def _erased(line: str) -> str:
+    """What is left of a line in which characters were struck over, as spinners and manual pages do."""
+    shown: list[str] = []
+    for character in line:
+        if character != "\b":
+            shown.append(character)
+        elif shown:
+            shown.pop()
+    return "".join(shown)
