@@ -36,6 +36,7 @@ class Command:
     help: str
     shape: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace, Overrides, argparse.ArgumentParser], int]
+    has_session: bool = True
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -53,62 +54,75 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    split = arguments.index("--") if "--" in arguments else len(arguments)
-    namespace, words = _common_parser().parse_known_args(arguments[:split])
-    place = next((place for place, word in enumerate(words) if not word.startswith("-")), None)
-    name = "" if place is None else words[place]
-    if name == "judge" and arguments[0] == name:
+    place = _command_place(arguments)
+    if place == 0 and arguments[0] == "judge":  # what follows is a command line of its own
         from hermes_tui.safety import judge_cli
 
-        return int(judge_cli.main(arguments[1:]))  # its arguments are a command line of its own
-    if place is not None and name in COMMANDS:
-        del words[place]
-        command = COMMANDS[name]
-        parser = _parser(f"hermes-tui {name}", command.help)
-    else:
+        return int(judge_cli.main(arguments[1:]))
+    if place is None:
         command = _SCREEN
-        parser = _parser("hermes-tui", command.help, _overview())
-    command.shape(parser)
-    parser.parse_args([*words, *arguments[split:]], namespace)
+        parser = _parser("hermes-tui", command, _overview())
+    else:
+        name = arguments.pop(place)
+        command = COMMANDS[name]
+        parser = _parser(f"hermes-tui {name}", command)
+    split = arguments.index("--") if "--" in arguments else len(arguments)
+    namespace = parser.parse_intermixed_args(arguments[:split])
+    prompt = arguments[split + 1 :]
+    if prompt and "prompt" not in namespace:
+        parser.error(f"unrecognized arguments: {' '.join(prompt)}")
+    elif prompt:
+        namespace.prompt += prompt
     return command.run(namespace, _overrides(namespace, parser), parser)
 
 
-def _common_parser() -> argparse.ArgumentParser:
-    """The options that every command takes."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    models = parser.add_argument_group("model and place")
-    models.add_argument("--model", metavar="NAME", help="model that answers, as the provider names it")
-    models.add_argument("--base-url", metavar="URL", help="OpenAI-compatible endpoint: http://localhost:11434/v1")
-    models.add_argument("--backend", metavar="NAME", help="local, docker, ssh, singularity, modal or daytona")
-    models.add_argument("--toolsets", metavar="A,B", help="only these, or a preset: safe, coding, research, all")
-    sessions = parser.add_argument_group("session")
-    sessions.add_argument(
-        "--resume",
-        nargs="?",
-        const="",
-        metavar="ID",
-        help="go on with a session: its id, the start of it, or its title",
-    )
-    sessions.add_argument(
-        "--continue", dest="continue_latest", action="store_true", help="go on with the latest session of this folder"
-    )
-    other = parser.add_argument_group("other")
-    other.add_argument("--theme", metavar="NAME", help="colours of the screen")
-    other.add_argument("--demo", action="store_true", help="look around offline: a scripted model, no key needed")
-    return parser
+def _command_place(arguments: list[str]) -> int | None:
+    """Return where the name of a command stands: it is the first word that is no option and no option's value."""
+    scanner = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    _add_settings(scanner)
+    _add_session(scanner)
+    for place, word in enumerate(arguments):
+        if word == "--":
+            break
+        if word in COMMANDS:
+            left = scanner.parse_known_args(arguments[: place + 1])[1]
+            if [one for one in left if not one.startswith("-")] == [word]:
+                return place
+    return None
 
 
-def _parser(name: str, description: str, epilog: str = "") -> argparse.ArgumentParser:
+def _parser(name: str, command: Command, epilog: str = "") -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=name,
-        description=description,
+        description=command.help,
         epilog=epilog,
-        parents=[_common_parser()],
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"hermes-tui {_version()}")
+    command.shape(parser)
+    _add_settings(parser)
+    if command.has_session:
+        _add_session(parser)
     return parser
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("settings")
+    group.add_argument("--model", metavar="NAME", help="model that answers, as the provider names it")
+    group.add_argument("--base-url", metavar="URL", help="OpenAI-compatible endpoint: http://localhost:11434/v1")
+    group.add_argument("--backend", metavar="NAME", help="local, docker, ssh, singularity, modal or daytona")
+    group.add_argument("--toolsets", metavar="A,B", help="only these, or a preset: safe, coding, research, all")
+    group.add_argument("--theme", metavar="NAME", help="colours of the screen")
+
+
+def _add_session(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("session")
+    text = "go on with a session: its id, the start of it, or its title"
+    group.add_argument("--resume", nargs="?", const="", metavar="ID", help=text)
+    text = "go on with the latest session of this folder"
+    group.add_argument("--continue", dest="continue_latest", action="store_true", help=text)
+    group.add_argument("--demo", action="store_true", help="look around offline: a scripted model, no key needed")
 
 
 def _overview() -> str:
@@ -165,7 +179,7 @@ def _run_screen(namespace: argparse.Namespace, overrides: Overrides, parser: arg
 
 
 def _shape_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("prompt", nargs="+", help="message to the agent; - reads it from standard input")
+    parser.add_argument("prompt", nargs="*", help="message to the agent; - reads it from standard input")
     parser.add_argument("--json", action="store_true", help="write each event as a line of JSON, not the final text")
     consent = parser.add_mutually_exclusive_group()
     consent.add_argument("--yes", action="store_true", help="allow what would be asked (what is blocked stays blocked)")
@@ -178,7 +192,7 @@ def _run_run(namespace: argparse.Namespace, overrides: Overrides, parser: argpar
     if prompt == "-":
         prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
     if not prompt.strip():
-        parser.error("the prompt is empty")
+        parser.error("there is no prompt")
     if namespace.resume == "":
         parser.error("--resume needs the id of a session here; there is nobody to choose one")
     from hermes_tui.headless import run_headless
@@ -235,9 +249,15 @@ _SCREEN = Command("Work with an AI agent in your terminal.", _shape_screen, _run
 
 COMMANDS: dict[str, Command] = {
     "run": Command("run one prompt without the screen", _shape_run, _run_run),
-    "status": Command("show model, backends, tools and paths, and why one is missing", _shape_report, _run_status),
-    "doctor": Command("check everything the program needs, with a hint for each", _shape_doctor, _run_doctor),
-    "judge": Command("say what a shell command would do and whether it is asked", lambda parser: None, _run_judge),
+    "status": Command(
+        "show model, backends, tools and paths, and why one is missing", _shape_report, _run_status, has_session=False
+    ),
+    "doctor": Command(
+        "check everything the program needs, with a hint for each", _shape_doctor, _run_doctor, has_session=False
+    ),
+    "judge": Command(
+        "say what a shell command would do and whether it is asked", lambda parser: None, _run_judge, has_session=False
+    ),
 }
 
 

@@ -136,7 +136,7 @@ def test_run_takes_options_on_both_sides_of_its_word(handed_over: list[Any]) -> 
 def test_run_answers_approvals_with_nobody_unless_told(handed_over: list[Any]) -> None:
     assert headless(handed_over, "run", "x").consent is Consent.NOBODY
     assert headless(handed_over, "run", "x", "--deny").consent is Consent.DENY
-    assert headless(handed_over, "run", "--", "--yes").prompt == "--yes"
+    assert headless(handed_over, "run", "say", "--", "--yes").prompt == "say --yes"
 
 
 def test_run_reads_the_prompt_from_standard_input(handed_over: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,14 +151,16 @@ def test_run_reads_the_prompt_from_standard_input(handed_over: list[Any], monkey
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run"], "required: prompt"),
-        (["run", " "], "the prompt is empty"),
+        (["run"], "there is no prompt"),
+        (["run", " "], "there is no prompt"),
         (["run", "x", "--yes", "--deny"], "not allowed with"),
         (["run", "x", "--resume"], "--resume needs the id"),
         (["--json", "x"], "unrecognized arguments: --json"),
         (["--mod", "x"], "unrecognized arguments: --mod"),
         (["--backend", "dokcer"], 'terminal.backend is "dokcer"; expected local, docker'),
         (["status", "--backend", "dokcer"], "Did you mean docker?"),
+        (["--resume", "x", "status"], "unrecognized arguments: --resume"),
+        (["status", "--", "now"], "unrecognized arguments: now"),
         (["status", "now"], "unrecognized arguments: now"),
         (["--model", "m", "judge", "rm x"], "unrecognized arguments: rm x"),
     ],
