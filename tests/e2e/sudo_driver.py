@@ -69,7 +69,7 @@ def run(environment: LocalEnvironment, keeper: SudoKeeper, case: dict[str, Any],
     command = case["command"]
     if case["stdin"] is not None:
         Path(folder, "input").write_text(case["stdin"], encoding="utf-8")
-        command = f"{command} <input"
+        command = f"{{ {command}\n}} <input"
     args = {"command": command, "timeout": case["timeout"], "pty": case["pty"]}
     answer = json.loads(terminal_tool.terminal(args, context=context))
     return {
