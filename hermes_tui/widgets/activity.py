@@ -25,6 +25,9 @@ _STYLES = {
 }
 _QUIET = "$warning"
 
+DEEPEST = 2
+"""Levels of child agents that are told apart by indentation; delegation goes no deeper."""
+
 
 def sign_of(state: State, signs: Signs) -> str:
     match state:
@@ -50,12 +53,13 @@ def row_lines(
     ``axis`` is the span of time (start, end) that the bar's whole width stands for.
     """
     style = _STYLES.get(row.state, _QUIET)
-    indent = "  " * row.depth
+    indent = "  " * min(row.depth, DEEPEST)
     clock = formats.duration(row.running_s(now)) if row.started_at is not None else str(row.state)
     if row.state.finished and row.state not in (State.DONE, State.FAILED):
         clock = str(row.state)
     slot = f"{_slot(row.emoji)} " if emoji and row.emoji else ""
     lead = f"{indent}{sign_of(row.state, signs)} {slot}"
+    clock = shorten(clock, max(4, width - cells(lead) - 5))
     room = max(4, width - cells(lead) - cells(clock) - 1)
     name = shorten(clean(row.name), room)
     summary = clean(row.summary).replace("\n", " ")
@@ -76,6 +80,8 @@ def _bar(
 ) -> Content:
     waited = row.waiting_s(now)
     note = f" you {formats.duration(waited)}" if waited >= 0.05 else ""
+    if width - len(indent) - cells(note) < 4:
+        note = ""
     room = max(4, width - len(indent) - cells(note))
     begin, end = axis
     scale = room / max(end - begin, 1.0)
