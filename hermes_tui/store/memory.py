@@ -7,12 +7,12 @@ loses anything.
 
 import contextlib
 import fcntl
-import os
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+from hermes_tui.store.atomic import replace_file
 
 DIVIDER = "§"
 
@@ -108,7 +108,7 @@ class MemoryStore:
             if tuple(entries) == split_entries(before):
                 after = before
             else:
-                self._write(target, after)
+                replace_file(self.path(target), after.encode("utf-8"))
             return MemoryChange(self.path(target), before, after, tuple(entries))
 
     @contextlib.contextmanager
@@ -131,22 +131,6 @@ class MemoryStore:
             raise MemoryProblem(f"{path} is not valid UTF-8: save it as UTF-8. It was left as it is") from None
         except OSError as error:
             raise MemoryProblem(f"{path} cannot be read: {error.strerror or error}") from error
-
-    def _write(self, target: MemoryTarget, text: str) -> None:
-        path = self.path(target)
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=self._folder)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            fresh = Path(name)
-            fresh.chmod(mode)
-            fresh.replace(os.path.realpath(path))
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
 
 
 def split_entries(text: str) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ _VERSION_1 = (
     "CREATE INDEX events_by_session ON events(session_id, id)",
     "CREATE VIEW message_text(id, words) AS SELECT id, coalesce(words, content) FROM messages",
     """CREATE VIRTUAL TABLE message_words USING fts5(words, content='message_text', content_rowid='id',
-        tokenize='porter unicode61 remove_diacritics 2')""",
+        tokenize='porter unicode61 remove_diacritics 2', prefix='3')""",
     # Words of Chinese and Japanese are not divided by spaces: unicode61 cannot find them, trigrams can.
     """CREATE VIRTUAL TABLE message_trigrams USING fts5(words, content='message_text', content_rowid='id',
         tokenize='trigram')""",

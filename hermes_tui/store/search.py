@@ -16,6 +16,8 @@ CANDIDATES = 400
 """Rows that are ranked before they are grouped by session."""
 TRIGRAM_CHARS = 3
 """The trigram index knows no shorter text."""
+PREFIX_CHARS = 3
+"""A shorter beginning of a word would match too much to be quick; the word index is made for this length."""
 SNIPPET_CHARS = 160
 _TOOL_WEIGHT = 0.6
 """A word in what a tool returned says less about a session than one that was said in it."""
@@ -133,7 +135,7 @@ class _Matcher:
         self._short = [term for term in terms if has_cjk(term) and len(term) < TRIGRAM_CHARS]
         self._join = " AND " if every else " OR "
         phrases = [fts_phrase(term) for term in self._words]
-        if prefix and phrases and self._words[-1] == terms[-1]:
+        if prefix and phrases and self._words[-1] == terms[-1] and len(terms[-1]) >= PREFIX_CHARS:
             phrases[-1] += "*"
         self._word_query = self._join.join(phrases)
         self._trigram_query = self._join.join(map(fts_phrase, self._long))

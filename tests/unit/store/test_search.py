@@ -126,6 +126,8 @@ def test_the_last_word_may_be_unfinished_while_it_is_typed(store: SessionStore, 
     talk.session("a", "kubernetes cluster")
     assert found(store, "cluster kube", prefix=True) == ["a"]
     assert found(store, "kube") == []
+    assert found(store, "cluster ku", prefix=True) == ["a"]  # not taken as a beginning yet, so that any word will do
+    assert found(store, "ku", prefix=True) == []
 
 
 def test_a_snippet_is_one_line_around_what_was_found(store: SessionStore, talk: Talk) -> None:
