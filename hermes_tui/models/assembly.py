@@ -17,7 +17,7 @@ class _Function(msgspec.Struct):
 
 class _CallDelta(msgspec.Struct):
     index: int | None = None
-    id: str | None = None
+    id: Any = None
     function: _Function | None = None
 
 
@@ -39,6 +39,7 @@ class _Choice(msgspec.Struct):
     """In a whole completion, where a delta is in a streamed one."""
     finish_reason: str | None = None
     usage: dict[str, Any] | None = None
+    error: Any = None
 
 
 class _Payload(msgspec.Struct):
@@ -118,6 +119,8 @@ class Assembler:
         for choice in data.choices or ():
             if choice.index:  # more than one alternative was never asked for
                 continue
+            if choice.error:  # OpenRouter, when the provider behind it broke off
+                raise AnswerError(choice.error)
             if choice.usage:
                 self._usage = choice.usage
             if choice.finish_reason:
@@ -164,7 +167,7 @@ class Assembler:
 
     def _call_of(self, part: _CallDelta, position: int) -> _Call:
         """The call this delta belongs to; a new one where it begins one."""
-        sent_id = part.id or ""
+        sent_id = str(part.id) if part.id else ""
         key = part.index
         if key is None:
             key = self._key_without_index(part, position)
@@ -180,7 +183,7 @@ class Assembler:
 
     def _key_without_index(self, part: _CallDelta, position: int) -> int:
         for key, call in self._calls.items():
-            if part.id and call.sent_id == part.id:
+            if part.id and call.sent_id == str(part.id):
                 return key
         named = part.function is not None and bool(part.function.name)
         last = max(self._calls, default=-1)
@@ -191,7 +194,7 @@ class Assembler:
     @staticmethod
     def _begins_another(call: _Call, part: _CallDelta) -> bool:
         named = part.function is not None and bool(part.function.name)
-        return bool(part.id) and part.id != call.sent_id and bool(call.sent_id) and named and call.complete
+        return bool(part.id) and str(part.id) != call.sent_id and bool(call.sent_id) and named and call.complete
 
 
 def _texts(content: Any) -> tuple[str, str]:

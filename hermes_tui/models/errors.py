@@ -2,10 +2,9 @@
 
 import re
 import socket
-import ssl
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from hermes_tui.models.spec import ModelSpec
 
@@ -46,6 +45,7 @@ class ModelError(Exception):
         headers: Mapping[str, str] | None = None,
         server_text: str = "",
     ) -> None:
+        message += "" if message.endswith((".", "!", "?", "…")) else "."
         super().__init__(f"{message} {KEPT} {hint}")
         self.kind = kind
         self.message = message
@@ -63,8 +63,10 @@ _CONTEXT_WORDS = re.compile(
     re.IGNORECASE,
 )
 _QUOTA_WORDS = re.compile(r"insufficient_quota|exceeded your current quota|billing|credit balance", re.IGNORECASE)
+_NO_MODEL_WORDS = re.compile(r"model.{0,80}(not found|does not exist|not exist)", re.IGNORECASE)
 _PER_MINUTE_WORDS = re.compile(r"per (minute|day)|\b[TR]P[MD]\b")
-_MODEL_WORDS = re.compile(r"model", re.IGNORECASE)
+_MODEL_WORDS = re.compile(r"model|endpoints found", re.IGNORECASE)
+_NO_TOOLS_WORDS = re.compile(r"support tool|tool use|tools? (is|are) not supported", re.IGNORECASE)
 
 
 def from_status(status: int, text: str, spec: ModelSpec, headers: Mapping[str, str] | None = None) -> ModelError:
@@ -98,45 +100,55 @@ _CAUSES = {
 }
 
 
-def _classify(status: int, text: str, spec: ModelSpec) -> tuple[ErrorKind, str, str, bool | None]:
-    """Return kind, hint, reason in a few words, and whether to try again (None: as the kind says)."""
+class _Class(NamedTuple):
+    kind: ErrorKind
+    hint: str
+    reason: str
+    """In a few words."""
+    retriable: bool | None = None
+    """None: as the kind says."""
+
+
+_OTHER_MODEL = "choose another model with /model or --model"
+_PICK_MODEL = "Choose another model with /model or --model, or correct model.name in config.yaml."
+
+
+def _classify(status: int, text: str, spec: ModelSpec) -> _Class:
+    refused_request = status in (400, 404, 422)
     if status == 401:
         where = f"Set a valid key in {spec.key_variable}" if spec.key_variable else "This server wants a key: set one"
-        return ErrorKind.AUTH, f"{where} (/model can store one), then send your message again.", "key refused", None
+        return _Class(ErrorKind.AUTH, f"{where}, then send your message again.", "key refused")
     if status == 402 or (status == 429 and _QUOTA_WORDS.search(text)):
-        hint = f"Add credit at {spec.provider_label} or choose another model with /model."
-        return ErrorKind.RATE_LIMIT if status == 429 else ErrorKind.PERMISSION, hint, "no credit left", False
+        kind = ErrorKind.PERMISSION if status == 402 else ErrorKind.RATE_LIMIT
+        return _Class(kind, f"Add credit at {spec.provider_label}, or {_OTHER_MODEL}.", "no credit left", False)
     if status == 403:
-        hint = f"Check what the key may use at {spec.provider_label}, or choose another model with /model."
-        return ErrorKind.PERMISSION, hint, "not permitted", None
-    if status in (400, 413, 422) and _PER_MINUTE_WORDS.search(text) and status == 413:
-        hint = "Shorten the conversation with /compact, or choose a model with a higher limit."
-        return ErrorKind.RATE_LIMIT, hint, "request above the token limit per minute", False
+        hint = f"Check what the key may use at {spec.provider_label}, or {_OTHER_MODEL}."
+        return _Class(ErrorKind.PERMISSION, hint, "not permitted")
+    if status == 413 and _PER_MINUTE_WORDS.search(text):
+        hint = f"Start a new session with /new, or {_OTHER_MODEL} that has a higher limit."
+        return _Class(ErrorKind.RATE_LIMIT, hint, "more tokens than a minute allows", False)
     if status == 413 or (status in (400, 422, 500) and _CONTEXT_WORDS.search(text)):
-        hint = "Shorten it with /compact, start a new session with /new, or choose a model with a larger window."
-        return ErrorKind.CONTEXT_LENGTH, hint, "conversation too long", False
-    if status == 404 or (status == 400 and re.search(r"model.{0,80}(not found|does not exist|not exist)", text)):
-        if text and not _MODEL_WORDS.search(text):
-            hint = f"Check the address {spec.base_url}: it usually ends in /v1."
-        else:
-            hint = "Choose another model with /model, or correct model.name in config.yaml."
-        return ErrorKind.NOT_FOUND, hint, "model not found", None
+        hint = f"Start a new session with /new, or {_OTHER_MODEL} that has a larger window."
+        return _Class(ErrorKind.CONTEXT_LENGTH, hint, "conversation too long", False)
+    if refused_request and "/v1/responses" in text:
+        hint = f"This model takes tools only through another API: {_OTHER_MODEL}, or use it by OpenRouter."
+        return _Class(ErrorKind.BAD_REQUEST, hint, "request refused")
+    if refused_request and _NO_TOOLS_WORDS.search(text):
+        hint = f"This model takes no tools, which an agent needs: {_OTHER_MODEL}."
+        return _Class(ErrorKind.BAD_REQUEST, hint, "the model takes no tools")
+    if status == 404 or (refused_request and _NO_MODEL_WORDS.search(text)):
+        wrong_path = bool(text) and not _MODEL_WORDS.search(text)
+        hint = f"Check the address {spec.base_url}: it usually ends in /v1." if wrong_path else _PICK_MODEL
+        return _Class(ErrorKind.NOT_FOUND, hint, "model not found")
     if status == 429:
-        return ErrorKind.RATE_LIMIT, "Wait a little, then send your message again.", "rate limited", None
+        return _Class(ErrorKind.RATE_LIMIT, "Wait a little, then send your message again.", "rate limited")
     if status in (408, 504):
-        return ErrorKind.TIMEOUT, "Send your message again.", "provider timed out", None
+        return _Class(ErrorKind.TIMEOUT, "Send your message again.", "provider timed out")
     if status == 409 or status >= 500:
-        return (
-            ErrorKind.SERVER,
-            "Send your message again in a while, or choose another model with /model.",
-            ("overloaded" if status in (503, 529) else "server error"),
-            None,
-        )
-    if "/v1/responses" in text:
-        hint = "This model takes tools only through another API: choose another with /model, or use it by OpenRouter."
-        return ErrorKind.BAD_REQUEST, hint, "request refused", None
-    hint = "Read what the provider says; then change the request, the settings or the model (/model)."
-    return ErrorKind.BAD_REQUEST, hint, "request refused", None
+        reason = "overloaded" if status in (503, 529) else "server error"
+        return _Class(ErrorKind.SERVER, f"Send your message again in a while, or {_OTHER_MODEL}.", reason)
+    hint = f"Read what the provider says; then change the request or the settings, or {_OTHER_MODEL}."
+    return _Class(ErrorKind.BAD_REQUEST, hint, "request refused")
 
 
 def from_stream_error(error: Any, spec: ModelSpec) -> ModelError:
@@ -157,7 +169,7 @@ def from_stream_error(error: Any, spec: ModelSpec) -> ModelError:
     return ModelError(
         ErrorKind.SERVER,
         f"{spec.provider_label} broke off its answer: {shown(text, spec)}",
-        "Send your message again in a while, or choose another model with /model.",
+        f"Send your message again in a while, or {_OTHER_MODEL}.",
         reason="the provider broke off",
         server_text=text,
     )
@@ -231,7 +243,7 @@ def from_connection(error: BaseException, spec: ModelSpec, *, begun: bool) -> Mo
         elif isinstance(cause, ConnectionRefusedError) or "refused" in text or "attempts failed" in text:
             why, reason = "nothing listens there", "connection refused"
             hint = "Start the server, or check base_url." if spec.local else hint
-        elif isinstance(cause, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY" in text:
+        elif "CERTIFICATE_VERIFY" in text:
             why, reason = "its certificate was not accepted", "certificate not accepted"
             hint = "Check the clock and any proxy; SSL_CERT_FILE can name the certificates to trust."
         elif type(cause).__name__ in ("RemoteProtocolError", "ReadError"):

@@ -166,7 +166,12 @@ def test_only_the_first_alternative_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    "payload", [{"error": {"message": "overloaded"}}, {"object": "error", "message": "overloaded", "code": 503}]
+    "payload",
+    [
+        {"error": {"message": "overloaded"}},
+        {"object": "error", "message": "overloaded", "code": 503},
+        {"choices": [{"delta": {}, "finish_reason": "error", "error": {"code": 502, "message": "overloaded"}}]},
+    ],
 )
 def test_an_error_object_is_an_error(payload: dict[str, Any]) -> None:
     with pytest.raises(AnswerError, match="overloaded"):

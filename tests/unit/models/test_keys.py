@@ -11,6 +11,7 @@ from hermes_tui.config.env_file import parse_env
 from hermes_tui.models.catalog import Provider, known_providers
 from hermes_tui.models.keys import _with_assignment, check_key, store_key
 from tests.fakes.model_server import ModelServer
+from tests.fakes.raw_server import answering, http
 
 TEST = Provider(name="test", label="Test", base_url="http://unused", key_variable="TEST_KEY", keys_page="https://get")
 
@@ -47,6 +48,23 @@ async def test_nobody_there() -> None:
     result = await check_key(TEST, "sk-x", server.url)
     assert not result.ok
     assert "could not be checked" in result.message
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "ok", "words"),
+    [
+        (400, b'{"error": "Incorrect API key provided"}', False, "refused"),
+        (403, b"", False, "refused"),
+        (404, b"", True, "no way to check"),
+        (429, b"", True, "used up"),
+        (500, b"we broke", False, "answered 500: we broke"),
+    ],
+)
+async def test_other_answers(status: int, body: bytes, ok: bool, words: str) -> None:
+    with answering(http(body, b"HTTP/1.1 %d X\r\nContent-Length: %d\r\n" % (status, len(body)))) as port:
+        result = await check_key(TEST, "sk-x", f"http://127.0.0.1:{port}/v1")
+    assert result.ok is ok
+    assert words in result.message
 
 
 @pytest.mark.parametrize("key", ["", "  ", "sk one", "sk-ü", "sk\x1b[0m"])
