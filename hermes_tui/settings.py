@@ -178,6 +178,8 @@ class ToolSettings(Section, frozen=True, kw_only=True):
     """Never these; wins over ``enabled_toolsets``."""
     allow_project_plugins: bool = False
     """Load plugins from ``.hermes/plugins`` of the folder you work in."""
+    skill_folders: tuple[str, ...] = ()
+    """More folders with skills; they are only read."""
     tool_search: ToolSearch = "auto"
     """Offer rarely used tools through a search instead of all at once: ``auto``, ``on`` or ``off``."""
 
