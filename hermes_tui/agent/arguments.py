@@ -4,10 +4,11 @@ import json
 from typing import Any
 
 from hermes_tui.agent.coercion import coerce
-from hermes_tui.agent.schemas import validate
+from hermes_tui.agent.schemas import validate, validator_loaded
 from hermes_tui.tools.registry import ToolEntry, parameters
 
 _NEAR_CHARS = 30
+_LONG_CHARS = 50_000
 
 
 class ArgumentError(ValueError):
@@ -31,6 +32,11 @@ def read_arguments(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ArgumentError(f"The arguments must be a JSON object, not {_kind(value)}. Send {{...}}.")
     return value
+
+
+def take_long(text: str) -> bool:
+    """Return whether reading these arguments would hold up a loop."""
+    return len(text) > _LONG_CHARS or not validator_loaded()
 
 
 def _loaded(text: str) -> Any:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from hermes_tui.agent.arguments import ArgumentError, read_arguments, valid_arguments
+from hermes_tui.agent.arguments import ArgumentError, read_arguments, take_long, valid_arguments
 from hermes_tui.agent.calls import CallJob, GateDecision, PreparedCall
 from hermes_tui.agent.outcomes import Facts, RawResult, finished, read_raw
 from hermes_tui.extensions.hooks import block_message
@@ -82,8 +82,13 @@ class RunningCall:
 
     async def _prepared(self) -> PreparedCall:
         entry = find_tool(self._call.name, self._job)
+        text = self._call.arguments
+
+        def read() -> dict[str, Any]:
+            return valid_arguments(entry, read_arguments(text))
+
         try:
-            args = valid_arguments(entry, read_arguments(self._call.arguments))
+            args = await self._job.executor.run(read) if take_long(text) else read()
         except ArgumentError as error:
             raise Refusal(ToolOutcome.FAILED, str(error)) from error
         verdicts = await self._hooks("pre_tool_call", args=copy.deepcopy(args))

@@ -47,6 +47,11 @@ def _validator_class(draft: str) -> Any:
     return validators.extend(base, type_checker=checker)  # type: ignore[no-untyped-call]
 
 
+def validator_loaded() -> bool:
+    """Return whether validating is quick now; the first time imports the validator."""
+    return _validator_class.cache_info().currsize > 0
+
+
 class SchemaChecker:
     """One schema, ready to check values against it and against its parts."""
 
