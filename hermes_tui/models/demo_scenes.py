@@ -1,5 +1,6 @@
 """The scenes of the demo: what the script says and calls, step by step, and how it takes what comes back."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -34,8 +35,8 @@ _NOT_DONE = {
 def _not_done(result: Result) -> str:
     """Tell how a call ended that is not done."""
     if result.status in _NOT_DONE:
-        note = str(result.data.get("note") or "")
-        return f"{_NOT_DONE[result.status]}{f' You added: “{note}”.' if note else ''}"
+        said = re.search(r'says: "(.+?)"', str(result.data.get("error")))
+        return f"{_NOT_DONE[result.status]}{f' You added: “{said[1]}”.' if said else ''}"
     code = result.data.get("exit_code")
     why = f"with exit code {code}" if code else f"with this: {str(result.data.get('error', result.text))[:200]}"
     return f"The call failed, {why}"
@@ -225,9 +226,12 @@ def _question(turn: Turn) -> Say:
     result = turn.result
     if not result.done:
         return Say(f"{_not_done(result)} A model would go on with its best guess.\n\n{turn.ended}")
-    names = ("answer", "user_response", "response", "text")
-    answer = next((str(result.data[name]) for name in names if result.data.get(name)), result.text)
-    return Say(f"You answered “{answer[:200]}”. A model would go on from there.\n\n{turn.ended}")
+    answer = result.data.get("user_response")
+    if answer is None:
+        reasons = {"timed_out": "Nobody answered in time.", "nobody": "Nobody is there to answer."}
+        why = reasons.get(str(result.data.get("status")), "You closed the question.")
+        return Say(f"{why} A model would go on with its best guess.\n\n{turn.ended}")
+    return Say(f"You answered “{str(answer)[:200]}”. A model would go on from there.\n\n{turn.ended}")
 
 
 SCENES = (

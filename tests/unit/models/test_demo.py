@@ -93,7 +93,7 @@ class Conversation:
                 path.write_text(text.replace(arguments["old_string"], arguments["new_string"]))
                 return json.dumps({"diff": "..."})
             case "clarify":
-                return json.dumps({"answer": arguments["choices"][0]})
+                return json.dumps({"user_response": arguments["choices"][0]})
         return json.dumps({"ok": True})
 
 
@@ -203,6 +203,26 @@ async def test_a_denied_deletion_is_not_tried_another_way(folder: Path) -> None:
     talk.answer = lambda call: refused("denied") if "rm" in call.arguments else talk.run_for_real(call)
     assert "takes no for an answer" in await talk.type("destructive")
     assert talk.commands() == ["ls build", "rm -rf build"]
+
+
+async def test_a_word_with_a_denial_is_heard(folder: Path) -> None:
+    denial = refused(
+        "denied", 'The person denied this call; it did not run. The person says: "not that one" Do not ...'
+    )
+    assert "“not that one”" in await Conversation(folder, lambda call: denial).type("sudo")
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        ({"user_response": "all day"}, "You answered “all day”"),
+        ({"user_response": None, "status": "timed_out"}, "in time"),
+        ({"user_response": None, "status": "nobody"}, "Nobody is there"),
+        ({"user_response": None, "status": "closed"}, "You closed"),
+    ],
+)
+async def test_answers_to_the_question(reply: dict[str, Any], words: str, folder: Path) -> None:
+    assert words in await Conversation(folder, lambda call: json.dumps(reply)).type("question")
 
 
 async def test_without_sudo_it_says_so(folder: Path) -> None:
