@@ -129,7 +129,9 @@ def open_database(path: Path | None) -> sqlite3.Connection:
     with explained(path):
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+            # Only a new file may be opened here: closing an existing one would drop SQLite's locks on it.
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
         connection = connect(path)
         try:
             connection.execute("PRAGMA journal_mode = WAL")

@@ -27,6 +27,7 @@ from hermes_tui.protocol.events import (
 )
 from hermes_tui.protocol.messages import Message
 from hermes_tui.store import history
+from hermes_tui.store.claims import Claims
 from hermes_tui.store.records import SessionKind, SessionRecord, SessionSummary, StoredMessage
 from hermes_tui.store.rows import SUMMARY_COLUMNS, decoded_events, encode, insert_message, stored_messages, summary_of
 from hermes_tui.store.schema import BrokenStoreError, StoreError, connect, explained, open_database, set_aside
@@ -46,6 +47,7 @@ class SessionStore:
         self.notices: tuple[str, ...] = ()
         """What the person should know about how the store was opened."""
         self._write_lock = threading.RLock()
+        self._claims = Claims(path.with_name(f"{path.name}.lock") if path else None)
         self._writer = open_database(path)
         if path is None:
             self._read_lock, self._reader = self._write_lock, self._writer
@@ -65,10 +67,22 @@ class SessionStore:
         with self._write_lock, self._read_lock:
             self._reader.close()
             self._writer.close()
+            self._claims.close()
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
+    def claim(self, session_id: str) -> bool:
+        """Take the session for this program, until ``release`` or its end. False while another program has it open."""
+        with self._write_lock:
+            return self._claims.take(session_id)
+
+    def release(self, session_id: str) -> None:
+        """Let other programs have the session."""
+        with self._write_lock:
+            self._claims.give_back(session_id)
+
     def create_session(self, record: SessionRecord) -> None:
+        """Begin a session and claim it. Raises StoreError for an id that exists."""
         created = record.created or time.time()
         with self._writing() as database:
             database.execute(
@@ -87,6 +101,7 @@ class SessionStore:
                     created,
                 ),
             )
+            self._claims.take(record.id)
 
     def append_message(self, session_id: str, agent_id: str, message: Message) -> int:
         """Store the message and return its id. Raises StoreError when it could not be stored."""
@@ -124,21 +139,31 @@ class SessionStore:
             )
 
     def delete(self, session_id: str) -> bool:
-        """Delete the session with its messages and events. Returns whether there was one."""
+        """Delete the session with its messages and events. Returns whether there was one.
+
+        Raises StoreError while another program has it open.
+        """
         with self._writing() as database:
+            if not self._claims.take(session_id):
+                raise StoreError("This session is open in another window. Close it there first.")
             for index, condition in (("message_words", "role != 'system'"), ("message_trigrams", "cjk")):
                 database.execute(
                     f"INSERT INTO {index} ({index}, rowid, words) SELECT 'delete', id, coalesce(words, content)"
                     f" FROM messages WHERE session_id = ? AND {condition}",
                     (session_id,),
                 )
-            return database.execute("DELETE FROM sessions WHERE id = ?", (session_id,)).rowcount > 0
+            deleted = database.execute("DELETE FROM sessions WHERE id = ?", (session_id,)).rowcount > 0
+        self.release(session_id)
+        return deleted
 
     def repair(self, session_id: str) -> int:
         """End what a crash left open: calls without result, turns, questions, children. Returns the number of calls.
 
-        Call it before a session is continued. Nothing changes in a session that ended well.
+        Call it before a session is continued. Nothing changes in a session that ended well, or that another program has
+        open: what looks broken off there is still under way.
         """
+        if not self.claim(session_id):
+            return 0
         marks = ", ".join("?" * len(history.OPENING_KINDS + history.CLOSING_KINDS))
         with self._writing() as database:
             rows = database.execute(

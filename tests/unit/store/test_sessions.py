@@ -290,6 +290,49 @@ def test_a_completed_history_is_one_that_chat_apis_take(messages: list[Message])
     assert history.complete(whole) == whole
 
 
+# -- one session, two programs ----------------------------------------------------------------------------------------
+
+OTHER = """
+import sys
+from pathlib import Path
+from hermes_tui.store.schema import StoreError
+from hermes_tui.store.sessions import SessionStore
+store = SessionStore(Path(sys.argv[1]))
+try:
+    deleted = store.delete("s")
+except StoreError as error:
+    deleted = str(error)
+print(store.claim("s"), store.repair("s"), store.claim("free"), deleted)
+"""
+
+
+def other_program(path: Path) -> str:
+    run = subprocess.run([sys.executable, "-c", OTHER, str(path)], capture_output=True, text=True, check=True)
+    return run.stdout.strip()
+
+
+def test_a_session_in_use_is_neither_mended_nor_deleted_by_another_program(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.db"
+    store = SessionStore(path)
+    talk = Talk(store)
+    talk.session("s", "work")
+    talk.call("s", "running")
+    refused = "False 0 True This session is open in another window. Close it there first."
+    assert other_program(path) == refused
+    assert len(store.stored_messages("s", ROOT)) == 2
+    store.release("s")
+    assert other_program(path) == "True 0 True True"
+    store.close()
+
+
+def test_a_claim_ends_with_its_program(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.db"
+    store = SessionStore(path)
+    Talk(store).session("s", "work")
+    store.close()
+    assert other_program(path).startswith("True")
+
+
 # -- whatever state the file is in ------------------------------------------------------------------------------------
 
 
