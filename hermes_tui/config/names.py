@@ -92,6 +92,7 @@ def adapt(root: dict[str, Item]) -> dict[str, Item]:
         if search is not None and isinstance(search.value, dict):
             tools.value["tool_search"] = search.value.get("enabled", Item(None, search.source))
     _providers(root)
+    _servers(root)
     return root
 
 
@@ -143,3 +144,13 @@ def _providers(root: dict[str, Item]) -> None:
         single = entry.value.pop("model", None) or entry.value.pop("default_model", None)
         if single is not None:
             entry.value.setdefault("models", single)
+
+
+def _servers(root: dict[str, Item]) -> None:
+    """``auth: oauth`` of an MCP server is a switch here."""
+    servers = root.get("mcp_servers")
+    for server in servers.value.values() if servers is not None and isinstance(servers.value, dict) else ():
+        auth = item_at(server, ("auth",))
+        if isinstance(server.value, dict) and auth is not None and auth.value == "oauth":
+            del server.value["auth"]
+            server.value.setdefault("oauth", Item("true", auth.source))

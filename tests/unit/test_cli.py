@@ -193,6 +193,12 @@ def test_the_help_names_every_command_and_exit_code(capsys: pytest.CaptureFixtur
     assert all(str(code.value) in shown for code in ExitCode if code is not ExitCode.BROKEN_PIPE)
 
 
+def test_the_page_names_every_command_and_exit_code() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert all(f"| `hermes-tui {name}" in page for name in cli.COMMANDS)
+    assert all(f"| {code.value} |" in page for code in ExitCode)
+
+
 def test_interrupting_is_told_by_the_exit_code(handed_over: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(options: object) -> int:
         raise KeyboardInterrupt

@@ -245,6 +245,7 @@ approvals: {mode: smart, cron_mode: deny, deny: [], mcp_reload_confirm: true}
 security: {redact_secrets: false, tirith_enabled: false, website_blocklist: {enabled: false}}
 tools: {tool_search: {enabled: auto, threshold_pct: 10}}
 custom_providers: [{name: box, base_url: http://box/v1, key_env: BOX_KEY, model: m1}]
+mcp_servers: {docs: {url: "https://docs.example/mcp", auth: oauth}}
 browser: {engine: auto}
 memory: {memory_enabled: true}
 discord: {require_mention: true}
@@ -262,6 +263,7 @@ def test_a_hermes_configuration_is_read_where_it_means_the_same(home: Path) -> N
     assert settings.terminal.backend == "docker"
     box = settings.providers["box"]
     assert (box.base_url, box.key_variable, box.models) == ("http://box/v1", "BOX_KEY", ("m1",))
+    assert settings.mcp_servers["docs"].oauth
 
 
 def test_its_other_keys_are_told_once_and_calmly(home: Path) -> None:
