@@ -80,10 +80,16 @@ class ModelClient:
     @classmethod
     def from_settings(cls, spec: ModelSpec, settings: ModelSettings) -> "ModelClient":
         """Return a client with the limits that the person set."""
+        limits = Timeouts()
         return cls(
             spec,
             retry=RetryPolicy(max_retries=settings.max_retries),
-            timeouts=Timeouts(connect_s=settings.connect_timeout_s, stall_s=settings.stall_timeout_s),
+            timeouts=replace(
+                limits,
+                connect_s=settings.connect_timeout_s,
+                stall_s=settings.stall_timeout_s,
+                first_byte_s=max(limits.first_byte_s, settings.stall_timeout_s),
+            ),
         )
 
     def warm_up(self) -> None:

@@ -18,6 +18,7 @@ from hermes_tui.models.secret import Secret
 from hermes_tui.models.spec import ModelSpec, Prices
 from hermes_tui.protocol.cancel import Cancelled, CancelToken
 from hermes_tui.protocol.messages import Message, Role, ToolCall, Usage
+from hermes_tui.settings import ModelSettings
 from tests.fakes.model_replies import (
     DONE,
     Reply,
@@ -41,6 +42,9 @@ from tests.fakes.model_server import ModelServer
 
 HELLO = [Message(role=Role.USER, content="hello")]
 TOOL = {"type": "function", "function": {"name": "todo", "description": "", "parameters": {"type": "object"}}}
+
+
+_HALF = event(chunk({"content": "half"}))
 
 
 class Naps:
@@ -211,6 +215,15 @@ async def test_tools_without_reasoning_where_the_model_takes_them_only_so() -> N
     assert [request.body.get("reasoning_effort") for request in server.requests] == [None, "none", None]
 
 
+async def test_the_persons_limits_hold() -> None:
+    settings = ModelSettings(max_retries=0, stall_timeout_s=0.1)
+    with ModelServer([raw(_HALF).stalled()]) as server:
+        spec = ModelSpec(id="m", provider="test", base_url=server.url)
+        with pytest.raises(ModelError, match="fell silent") as failed:
+            await chunks_of(ModelClient.from_settings(spec, settings))
+    assert failed.value.kind is ErrorKind.TIMEOUT
+
+
 # -- failures for good ------------------------------------------------------------------------------------------------
 
 
@@ -286,8 +299,6 @@ async def test_nobody_listening_is_told() -> None:
 
 
 # -- retries ----------------------------------------------------------------------------------------------------------
-
-_HALF = event(chunk({"content": "half"}))
 
 BROKEN = {
     "408": error(408),
