@@ -19,14 +19,26 @@ EDGE = 1
 class BlockView:
     """Draws one block; drawing it again costs only what changed."""
 
-    __slots__ = ("_consumed", "_document", "_left", "_look", "_replaced", "_strips", "block", "lines", "stale")
+    __slots__ = (
+        "_consumed",
+        "_document",
+        "_left",
+        "_look",
+        "_replaced",
+        "_strips",
+        "_total_width",
+        "block",
+        "lines",
+        "stale",
+    )
 
-    def __init__(self, block: AnyBlock, look: Look) -> None:
+    def __init__(self, block: AnyBlock, look: Look, total_width: int) -> None:
         self.block = block
         self.lines: list[Line] = []
         self.stale = True
         """Whether the block changed since it was drawn."""
         self._look = look
+        self._total_width = total_width
         self._strips: list[Strip | None] = []
         self._document: MarkdownDocument | None = None
         self._consumed = 0
@@ -105,13 +117,12 @@ class BlockView:
         for text, style, _ in line.spans:
             segments.append(Segment(text, under + style if style else under))
             used += cells(text)
-        width = self._look.width
-        if used > width:
-            return Strip(segments).adjust_cell_length(width + 2 * EDGE, base)
-        if used < width:
-            segments.append(Segment(" " * (width - used), under))
-        segments.append(Segment(" " * EDGE, base))
-        return Strip(segments, width + 2 * EDGE)
+        room = self._look.width - used
+        if room > 0:
+            segments.append(Segment(" " * room, under))
+        segments.append(Segment(" " * (self._total_width - self._look.width - EDGE), base))
+        strip = Strip(segments)
+        return strip if room >= 0 else strip.adjust_cell_length(self._total_width, base)
 
 
 def estimated_height(block: AnyBlock, width: int) -> int:

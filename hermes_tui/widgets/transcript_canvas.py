@@ -16,6 +16,7 @@ from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.timer import Timer
@@ -27,16 +28,15 @@ from hermes_tui.widgets.block_view import EDGE, BlockView, estimated_height
 from hermes_tui.widgets.blocks import AnyBlock, ReasoningBlock, is_activity
 from hermes_tui.widgets.code_highlight import Highlighter
 from hermes_tui.widgets.heights import HeightIndex
-from hermes_tui.widgets.lines import Line, copied, slice_spans
+from hermes_tui.widgets.lines import copied
 from hermes_tui.widgets.look import Look
 from hermes_tui.widgets.text_width import cells
 from hermes_tui.widgets.transcript_model import TranscriptModel
+from hermes_tui.widgets.transcript_selection import highlighted, selected_lines, with_offsets
 from hermes_tui.widgets.transcript_style import COMPONENT_CLASSES, component_css, read_palette
 
 _KEPT_LINES = 3_000
 """Drawn lines kept beyond the window; older drawings are made again when they are scrolled to."""
-_SELECTION_SHIFT = 24
-"""A selection names a line as ``block << 24 | line``: such a name stays true when blocks above change their height."""
 
 
 class TranscriptCanvas(ScrollView, can_focus=True):
@@ -92,8 +92,8 @@ class TranscriptCanvas(ScrollView, can_focus=True):
         self._kept_lines = 0
         self._opened: dict[int, bool] = {}  # what the person opened and closed
         self._top = (0, 0)  # block and line within it at the window's top
+        self._thumb = (0, 0)
         self._placing = False  # whether the scroll position moves by our own hand
-        self._painting = False
         self._ticker: Timer | None = None
 
     # -- taking events ------------------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ class TranscriptCanvas(ScrollView, can_focus=True):
         block = self.model.blocks[index]
         if view is None:
             assert self._look is not None
-            view = self._views[index] = BlockView(block, self._look)
+            view = self._views[index] = BlockView(block, self._look, self.size.width)
         self._views.move_to_end(index)
         if view.stale:
             before = len(view.lines)
@@ -231,17 +231,28 @@ class TranscriptCanvas(ScrollView, can_focus=True):
     def _place(self, y: int) -> None:
         """Set the size of the whole and the scroll position, without the layout pass that Textual would make."""
         self._placing = True
-        size = Size(self.scrollable_content_region.width, self._heights.total)
-        if size != self.virtual_size:
-            self.set_reactive(Widget.virtual_size, size)
-            self._scroll_update(size)
+        total = self._heights.total
+        self.set_reactive(Widget.virtual_size, Size(self.scrollable_content_region.width, total))
         y = max(0, min(y, self.max_scroll_y))
         if self.scroll_y != y:
             self.scroll_y = self.scroll_target_y = y
+        self._show_thumb(total, y)
         self._top = self._heights.at(y)
         self._placing = False
         if self.following:
             self.unseen = False
+
+    def _show_thumb(self, total: int, y: int) -> None:
+        """Tell the scrollbar where it stands, and paint it only when its thumb moves by what can be seen."""
+        bar, window = self.vertical_scrollbar, self._window()
+        bar.set_reactive(ScrollBar.window_virtual_size, total)
+        bar.set_reactive(ScrollBar.window_size, window)
+        bar.set_reactive(ScrollBar.position, float(y))
+        eighths = 8 * window
+        thumb = (y * eighths // max(total, window), window * eighths // max(total, window))
+        if thumb != self._thumb:
+            self._thumb = thumb
+            bar.refresh()
 
     def _scroll_to(
         self, x: float | None = None, y: float | None = None, *, animate: bool = True, **options: Any
@@ -250,8 +261,11 @@ class TranscriptCanvas(ScrollView, can_focus=True):
         return super()._scroll_to(x, y, animate=False, **options)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        if self._placing:
+            self.refresh()
+            return
         super().watch_scroll_y(old_value, new_value)
-        if self._placing or self._look is None:
+        if self._look is None:
             return
         y = round(new_value)
         self.following = y >= self.max_scroll_y
@@ -302,7 +316,7 @@ class TranscriptCanvas(ScrollView, can_focus=True):
     # -- painting -----------------------------------------------------------------------------------------------------
 
     def _repaint(self, changes: Iterable[tuple[int, int, int]]) -> None:
-        width, window, y = self.size.width, self._window(), self.scroll_offset.y
+        width, window, y = self.scrollable_content_region.width, self._window(), self.scroll_offset.y
         for index, first, end in changes:
             top = self._heights.top(index) + self._gap(self.model.blocks[index]) - y
             start = max(0, top + first)
@@ -318,28 +332,36 @@ class TranscriptCanvas(ScrollView, can_focus=True):
             self._repaint([(index, 0, len(self._views[index].lines))])
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        self._painting = True
-        try:
-            return super().render_lines(crop)
-        finally:
-            self._painting = False
+        """Return the window's lines for painting.
 
-    def render_line(self, y: int) -> Strip:
-        """Return line ``y`` of the window. When it is not painted but asked what lies under the mouse, it tells."""
-        width = self.size.width
-        content_y = self.scroll_offset.y + y
-        found = self._line_at(content_y)
-        if found is None:
-            strip = Strip.blank(width, self._base)
-        else:
-            view, line = found
-            strip = view.strip(line, self._base)
-            if not self._painting:
-                return self._with_offsets(view, line, strip)
-            strip = self._marked(view, line, strip)
-        if y == self._window() - 1 and self.unseen and not self.following:
+        Not by way of Textual's cache of styled lines: there is no border, padding or opacity to add, and strips that
+        stay the same objects keep their parts and their terminal codes when they scroll.
+        """
+        filters, background = self.get_line_filters(), self.background_colors[1]
+        strips: list[Strip] = []
+        for y in crop.line_range:
+            strip = self._painted_line(y)
+            for line_filter in filters:
+                strip = strip.apply_filter(line_filter, background)
+            strips.append(strip)
+        if crop.column_span != (0, self.size.width):
+            strips = [strip.crop(*crop.column_span) for strip in strips]
+        return strips
+
+    def _painted_line(self, y: int) -> Strip:
+        found = self._line_at(self.scroll_offset.y + y)
+        strip = self._marked(*found) if found else Strip.blank(self.size.width, self._base)
+        if self.unseen and not self.following and y == self._window() - 1:
             strip = self._with_new_below(strip)
         return strip
+
+    def render_line(self, y: int) -> Strip:
+        """Return line ``y`` of the window as the screen asks for it under the mouse: it tells which text lies where."""
+        found = self._line_at(self.scroll_offset.y + y)
+        if found is None:
+            return Strip.blank(self.size.width, self._base)
+        view, line = found
+        return with_offsets(view, line, view.strip(line, self._base))
 
     def _line_at(self, content_y: int) -> tuple[BlockView, int] | None:
         """Return view and line shown at a line of the whole; None for blank lines between blocks."""
@@ -350,34 +372,16 @@ class TranscriptCanvas(ScrollView, can_focus=True):
         line = offset - self._gap(self.model.blocks[index])
         return (view, line) if view is not None and 0 <= line < len(view.lines) else None
 
-    def _marked(self, view: BlockView, line: int, strip: Strip) -> Strip:
-        """Lay cursor and selection over a line."""
-        selection = self.text_selection
-        if selection is not None:
-            span = selection.get_span(view.block.id << _SELECTION_SHIFT | line)
-            if span is not None:
-                strip = _restyled(
-                    strip, view.content_start(line), span, self.screen.get_component_rich_style("screen--selection")
-                )
+    def _marked(self, view: BlockView, line: int) -> Strip:
+        """Return a line with cursor and selection laid over it."""
+        strip = view.strip(line, self._base)
+        if (selection := self.text_selection) is not None:
+            style = self.screen.get_component_rich_style("screen--selection")
+            strip = highlighted(view, line, strip, selection, style)
         if view.block.id == self.cursor and self.has_focus and self._look is not None:
             mark = Segment(self._look.sign("▌", ">"), self._base + self._look.palette["cursor"])
             strip = Strip([mark, *list(strip)[1:]], strip.cell_length)
         return strip
-
-    def _with_offsets(self, view: BlockView, line: int, strip: Strip) -> Strip:
-        """Tell the screen which characters lie where, as it wants it for selecting text with the mouse."""
-        name = view.block.id << _SELECTION_SHIFT | line
-        segments = list(strip)
-        start = view.content_start(line)
-        at = 0
-        for index in range(start, start + len(view.lines[line].spans)):
-            text, style, _ = segments[index]
-            meta = Style.from_meta({"offset": (at, name)})
-            segments[index] = Segment(text, style + meta if style else meta)
-            at += len(text)
-        if at == 0:
-            segments[-1] = Segment(segments[-1].text, Style.from_meta({"offset": (0, name)}))
-        return Strip(segments, strip.cell_length)
 
     def _with_new_below(self, strip: Strip) -> Strip:
         assert self._look is not None
@@ -399,29 +403,13 @@ class TranscriptCanvas(ScrollView, can_focus=True):
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the selected text; wrapped lines are joined again and decoration is left out."""
-        blocks = len(self.model.blocks)
-        if not blocks or self._look is None:
+        if self._look is None:
             return None
-        low = selection.start.y if selection.start else 0
-        high = selection.end.y if selection.end else blocks << _SELECTION_SHIFT
-        mask = (1 << _SELECTION_SHIFT) - 1
-        lines: list[Line] = []
-        for index in range(low >> _SELECTION_SHIFT, min(high >> _SELECTION_SHIFT, blocks - 1) + 1):
-            view = self._ensure(index, [])
-            first = low & mask if index == low >> _SELECTION_SHIFT else 0
-            if lines and self._gap(view.block):
-                lines.append(Line([]))
-            for number in range(first, len(view.lines)):
-                name = index << _SELECTION_SHIFT | number
-                if name > high:
-                    break
-                start, end = selection.get_span(name) or (0, 0)
-                line = view.lines[number]
-                spans = slice_spans(line.spans, start, end if end >= 0 else len(line.text))
-                lines.append(
-                    Line(spans, joins=line.joins if number > first or index > low >> _SELECTION_SHIFT else None)
-                )
+        lines = selected_lines(selection, len(self.model.blocks), self._view_and_gap)
         return copied(lines), "\n"
+
+    def _view_and_gap(self, index: int) -> tuple[BlockView, int]:
+        return self._ensure(index, []), self._gap(self.model.blocks[index])
 
     # -- size, theme, clock -------------------------------------------------------------------------------------------
 
@@ -494,22 +482,3 @@ class TranscriptCanvas(ScrollView, can_focus=True):
         for index, view in self._views.items():
             if view.pending and view.refresh_pending():
                 self.refresh_block(index)
-
-
-def _restyled(strip: Strip, first: int, span: tuple[int, int], style: Style) -> Strip:
-    """Return the strip with ``style`` over the characters ``span`` of its content, counted from segment ``first``."""
-    start, end = span
-    segments = list(strip)
-    result = segments[:first]
-    at = 0
-    for text, old, _ in segments[first:-1]:
-        stop = at + len(text)
-        low = max(at, start) - at
-        high = (stop if end < 0 else min(stop, end)) - at
-        if low >= high:
-            result.append(Segment(text, old))
-        else:
-            parts = ((text[:low], old), (text[low:high], (old or Style.null()) + style), (text[high:], old))
-            result += [Segment(part, part_style) for part, part_style in parts if part]
-        at = stop
-    return Strip([*result, *segments[-1:]], strip.cell_length)
