@@ -20,23 +20,24 @@ import shutil
 import socket
 import stat
 import struct
+import subprocess
 import sys
-import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from hermes_tui.backends.private import private_folder
 from hermes_tui.protocol.cancel import CancelToken
 
 logger = logging.getLogger(__name__)
 
-_LONGEST_SOCKET_PATH: Final = 100
 _REQUEST_LIMIT: Final = 4096
 _ANSWER_TIMEOUT_S: Final = 5.0
+_END_TIMEOUT_S: Final = 1.0
 
 # sudo refuses -A beside -S, and -n must fail rather than ask. Options that take a value hide what follows them.
 _SHIM: Final = """\
@@ -108,17 +109,18 @@ is cancelled when sudo goes away or the call ends."""
 
 
 class Askpass:
-    """The shim, helper and socket of one call; a context manager. Implements ``base.SudoHelp``."""
+    """The shim, helper and socket of one call; a context manager. Implements ``pump.SudoHelp``."""
 
     def __init__(self, sudo: str, ask: Ask) -> None:
         """``sudo`` is the path of the real program. Raises OSError where no private folder can be made."""
+        self._sudo = sudo
         self._ask = ask
         self._token = secrets.token_urlsafe(24)
         self._handed_out: list[bytes] = []
         self._attempts: dict[int, int] = {}
         self._waited_s = 0.0
         self._waiting_since = 0.0
-        self._directory = _private_folder()
+        self._directory = private_folder("sudo", for_socket=True)
         path = f"{self._directory}/ask"
         self._write("sudo", _SHIM.replace("{helper}", shlex.quote(f"{self._directory}/askpass")), sudo=sudo)
         self._write("askpass", _HELPER, python=sys.executable, script=f"{self._directory}/ask.py")
@@ -143,6 +145,27 @@ class Askpass:
 
     def secrets(self) -> list[bytes]:
         return self._handed_out
+
+    def end(self, pids: Sequence[int], *, force: bool) -> None:
+        """Signal processes that sudo started and that only root may signal; with the call's password if there is one.
+
+        Nobody is asked: without a password (and without NOPASSWD) nothing happens.
+        """
+        if not pids:
+            return
+        password = self._handed_out[-1] + b"\n" if self._handed_out else None
+        how = ["-S", "-p", ""] if password is not None else ["-n"]
+        kill = ["kill", "-KILL" if force else "-TERM", *map(str, pids)]
+        with suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(
+                [self._sudo, *how, "--", *kill],
+                input=password,
+                stdin=None if password is not None else subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=_END_TIMEOUT_S,
+                check=False,
+            )
 
     def close(self) -> None:
         """Remove everything; a question that is still open is withdrawn."""
@@ -229,14 +252,6 @@ def real_sudo(path: str) -> str:
     except OSError:
         return ""
     return found if facts.st_uid == 0 and facts.st_mode & stat.S_ISUID else ""
-
-
-def _private_folder() -> str:
-    parents = [os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir(), "/tmp"]
-    for parent in parents:
-        if parent and len(parent) < _LONGEST_SOCKET_PATH - 30 and os.access(parent, os.W_OK | os.X_OK):
-            return tempfile.mkdtemp(prefix="hermes-tui-sudo-", dir=parent)
-    raise OSError("no folder for a private socket")
 
 
 def _cancel_when_gone(link: socket.socket, gone: CancelToken) -> None:

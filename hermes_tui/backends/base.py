@@ -11,30 +11,25 @@ it was.
 
 import itertools
 import logging
+import posixpath
 import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol, Self
+from typing import Final
 
 from hermes_tui.backends import shell
 from hermes_tui.backends.askpass import Ask
+from hermes_tui.backends.pump import Pump, ShellProcess, SudoHelp
 from hermes_tui.backends.spool import LiveFeed, OutputSpool, Scrubber
 from hermes_tui.protocol.cancel import CancelToken
 from hermes_tui.protocol.environment import EnvironmentFailure, ExecResult, OutputSink
 
 logger = logging.getLogger(__name__)
 
-TIMEOUT_GRACE_S: Final = 2.0
-"""From TERM to KILL after a timeout."""
-CANCEL_GRACE_S: Final = 0.4
-"""The same after an interrupt: all must be over within a second."""
-DRAIN_S: Final = 0.3
-"""How long output is still taken after the shell ended while a child of it holds the pipe."""
-KILL_TRIES: Final = 3
 TIMEOUT_CODE: Final = 124
 INTERRUPT_CODE: Final = 130
 MAX_STATE_BYTES: Final = 8 << 20
@@ -56,84 +51,6 @@ class Launch:
     interactive: bool = False
     """Keep the input open for ``ShellProcess.write``."""
     pty: bool = False
-
-
-class ShellProcess(Protocol):
-    """A running shell with all that it started."""
-
-    pid: int
-    tag: str
-    """Value of ``shell.CALL_TAG`` in its environment."""
-
-    def read(self, timeout_s: float) -> bytes | None:
-        """Return output, ``b""`` at its end, or None when nothing came in time or ``wake`` was called."""
-        ...
-
-    def wait(self, timeout_s: float) -> None:
-        """Block until the shell has ended, ``wake`` was called or the time is over."""
-        ...
-
-    def poll(self) -> int | None:
-        """Return the shell's exit status (negative for a signal), or None while it runs."""
-        ...
-
-    def wake(self) -> None:
-        """Let a blocked ``read`` return. From any thread."""
-        ...
-
-    def write(self, data: bytes) -> None:
-        """Write to the input of an interactive process. Raises BrokenPipeError (closed) or TimeoutError (not read)."""
-        ...
-
-    def close_stdin(self) -> None: ...
-
-    def signal_tree(self, *, force: bool) -> None:
-        """Send TERM, or KILL where ``force``, to everything this shell started, daemons too."""
-        ...
-
-    def tree_alive(self) -> bool:
-        """Whether anything that this shell started still lives."""
-        ...
-
-    def close(self) -> None:
-        """Let go of pipes and process entries. What still runs goes on."""
-        ...
-
-
-class SudoHelp(Protocol):
-    """What lets ``sudo`` reach the person during one call; a context manager, see ``askpass.py``."""
-
-    @property
-    def directory(self) -> str:
-        """Folder with the ``sudo`` shim, put before PATH."""
-        ...
-
-    @property
-    def waited_s(self) -> float:
-        """Seconds that the person was waited for; a call's clock stands still meanwhile."""
-        ...
-
-    def secrets(self) -> Iterable[bytes]:
-        """Passwords handed out so far, to be kept out of the output."""
-        ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-
-@dataclass(slots=True)
-class _Ending:
-    """How a call is being ended from outside."""
-
-    timed_out: bool = False
-    interrupted: bool = False
-    kill_at: float = 0.0
-    kills: int = 0
-
-    @property
-    def begun(self) -> bool:
-        return self.timed_out or self.interrupted
 
 
 @dataclass(slots=True)
@@ -187,6 +104,10 @@ class ShellEnvironment(ABC):
     def cwd(self) -> str:
         return self._session.cwd
 
+    @property
+    @abstractmethod
+    def home(self) -> str: ...
+
     def execute(
         self,
         command: str,
@@ -210,14 +131,15 @@ class ShellEnvironment(ABC):
         if cancel is not None and cancel.cancelled:
             return ExecResult(output="", returncode=INTERRUPT_CODE, interrupted=True, cwd=self.cwd)
         self._prepare()
+        folder = self._folder(cwd)
         stdin = stdin_data.encode() if isinstance(stdin_data, str) else stdin_data
         state = f"{self._stage()}/{self._new_call_id()}.state"
         before = self._session.snapshot
-        process = self._begin(command, cwd, state=state, stdin=stdin, env=env, sudo=sudo, pty=pty)
+        process = self._begin(command, folder, state=state, stdin=stdin, env=env, sudo=sudo, pty=pty)
         spool = OutputSpool(lambda: self._spill_dir / f"output-{time.strftime('%H%M%S')}-{uuid.uuid4().hex[:8]}.txt")
         scrubber = Scrubber(sudo.secrets) if sudo is not None else None
         deadline = started + (self.timeout if timeout is None else timeout)
-        pump = _Pump(process, spool, LiveFeed(on_output), scrubber, deadline, cancel, sudo)
+        pump = Pump(process, spool, LiveFeed(on_output), scrubber, deadline, cancel, sudo)
         forget = cancel.on_cancel(process.wake) if cancel is not None else None
         try:
             status, ending = pump.run()
@@ -228,7 +150,7 @@ class ShellEnvironment(ABC):
             if forget is not None:
                 forget()
             process.close()
-        ended_in = self._keep_state(state, before, moved=not cwd, discard=ending.begun)
+        ended_in = self._keep_state(state, before, moved=not folder, discard=ending.begun)
         collected = spool.finish()
         signal = -status if status < 0 else None
         code = 128 - status if status < 0 else status
@@ -243,7 +165,7 @@ class ShellEnvironment(ABC):
             truncated=collected.truncated,
             size_bytes=collected.size_bytes,
             spilled_to=collected.spilled_to,
-            cwd=ended_in or cwd or self.cwd,
+            cwd=ended_in or folder or self.cwd,
             duration_s=time.monotonic() - started,
         )
 
@@ -262,13 +184,20 @@ class ShellEnvironment(ABC):
         """
         check_command(command)
         self._prepare()
-        return self._begin(command, cwd, state="", stdin=None, env=env, sudo=sudo, pty=pty, interactive=True)
+        folder = self._folder(cwd)
+        return self._begin(command, folder, state="", stdin=None, env=env, sudo=sudo, pty=pty, interactive=True)
 
     def sudo_help(self, ask: Ask) -> SudoHelp | None:
         """Return what lets ``sudo`` of one call ask for a password, or None where there is nothing to ask for."""
         return None
 
     # -- one call ------------------------------------------------------------------------------------------------------
+
+    def _folder(self, cwd: str) -> str:
+        """Return the folder asked for as an absolute path, '' for the session's own."""
+        if cwd == "~" or cwd.startswith("~/"):
+            return self.home + cwd[1:]
+        return posixpath.join(self.cwd, cwd) if cwd else ""
 
     def _new_call_id(self) -> str:
         return f"{self._id}.{next(self._calls)}"
@@ -326,7 +255,7 @@ class ShellEnvironment(ABC):
             state = f"{directory}/{self._new_call_id()}.state"
             process = self._begin(":", "", state=state, stdin=None, env=None, sudo=None, pty=False)
             spool = OutputSpool(lambda: self._spill_dir / "first-snapshot.txt")
-            pump = _Pump(process, spool, LiveFeed(None), None, time.monotonic() + 30, None, None)
+            pump = Pump(process, spool, LiveFeed(None), None, time.monotonic() + 30, None, None)
             try:
                 pump.run()
             finally:
@@ -365,99 +294,3 @@ def check_command(command: str) -> None:
         command.encode()
     except UnicodeEncodeError as error:
         raise ValueError(f"The command is not valid Unicode at character {error.start}; write it anew.") from None
-
-
-class _Pump:
-    """Moves the output of one process until it is over, timed out or cancelled."""
-
-    def __init__(
-        self,
-        process: ShellProcess,
-        spool: OutputSpool,
-        feed: LiveFeed,
-        scrubber: Scrubber | None,
-        deadline: float,
-        cancel: CancelToken | None,
-        sudo: SudoHelp | None,
-    ) -> None:
-        self._process = process
-        self._spool = spool
-        self._feed = feed
-        self._scrubber = scrubber
-        self._deadline = deadline
-        self._cancel = cancel
-        self._sudo = sudo
-        self._ending = _Ending()
-
-    def run(self) -> tuple[int, _Ending]:
-        """Return the exit status (negative for a signal) and how the call was ended, if it was."""
-        process, ending = self._process, self._ending
-        status: int | None = None
-        drained_at = 0.0
-        at_end = False
-        while True:
-            now = time.monotonic()
-            self._end_if_due(now)
-            if status is None:
-                status = process.poll()
-                drained_at = now + DRAIN_S
-            if status is not None and (at_end or now >= drained_at) and self._all_ended():
-                break
-            if ending.kills > KILL_TRIES:
-                logger.warning("process %s could not be ended: it may run as another user", process.pid)
-                break
-            wait_s = self._wait_s(now, drained_at if status is not None and not at_end else None)
-            if at_end:
-                # Nothing to read any more: wait for the shell, or for the rest of the tree to die.
-                process.wait(wait_s)
-                continue
-            chunk = process.read(wait_s)
-            if chunk == b"":
-                at_end = True
-            elif chunk:
-                self._take(chunk)
-            elif self._feed.due_in() == 0:
-                self._feed.flush()
-        if self._scrubber is not None:
-            self._take(self._scrubber.flush(), scrubbed=True)
-        self._feed.flush()
-        return (status if status is not None else -9), ending
-
-    def _take(self, chunk: bytes, *, scrubbed: bool = False) -> None:
-        if self._scrubber is not None and not scrubbed:
-            chunk = self._scrubber.feed(chunk)
-        if chunk:
-            self._spool.feed(chunk)
-            self._feed.offer(chunk)
-
-    def _all_ended(self) -> bool:
-        return not self._ending.begun or not self._process.tree_alive()
-
-    def _end_if_due(self, now: float) -> None:
-        ending = self._ending
-        if not ending.begun:
-            if self._cancel is not None and self._cancel.cancelled:
-                ending.interrupted, ending.kill_at = True, now + CANCEL_GRACE_S
-            elif now >= self._deadline_now():
-                ending.timed_out, ending.kill_at = True, now + TIMEOUT_GRACE_S
-            else:
-                return
-            self._process.signal_tree(force=False)
-        elif now >= ending.kill_at:
-            ending.kills += 1
-            ending.kill_at = now + 0.2
-            self._process.signal_tree(force=True)
-
-    def _deadline_now(self) -> float:
-        return self._deadline + (self._sudo.waited_s if self._sudo is not None else 0.0)
-
-    def _wait_s(self, now: float, drained_at: float | None) -> float:
-        """Seconds until something other than output wants attention."""
-        if self._ending.begun:
-            return 0.02
-        waits = [max(0.0, self._deadline_now() - now), 1.0]
-        if drained_at is not None:
-            waits.append(max(0.0, drained_at - now))
-        if (due := self._feed.due_in()) is not None:
-            waits.append(due)
-        return min(waits)

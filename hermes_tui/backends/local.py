@@ -12,9 +12,11 @@ from typing import Final
 
 from hermes_tui.backends import proctree, shell
 from hermes_tui.backends.askpass import Ask, Askpass, real_sudo
-from hermes_tui.backends.base import Launch, ShellEnvironment, ShellProcess, SudoHelp
+from hermes_tui.backends.base import Launch, ShellEnvironment
 from hermes_tui.backends.local_files import LocalFiles
 from hermes_tui.backends.local_process import PipeProcess, PtyProcess
+from hermes_tui.backends.private import private_folder
+from hermes_tui.backends.pump import ShellProcess, SudoHelp
 from hermes_tui.protocol.environment import EnvironmentFailure, Health
 
 logger = logging.getLogger(__name__)
@@ -100,7 +102,7 @@ class LocalEnvironment(ShellEnvironment, LocalFiles):
         if self._directory and os.path.exists(f"{self._directory}/leave"):  # noqa: PTH110 - on the path of every call
             return self._directory
         try:
-            directory = tempfile.mkdtemp(prefix="hermes-tui-shell-", dir=private_parent())
+            directory = private_folder("shell")
             for name, text in (("enter", shell.ENTER), ("leave", shell.LEAVE)):
                 (Path(directory) / name).write_text(text, encoding="utf-8")
             if self._session.snapshot is not None:
@@ -164,14 +166,6 @@ def child_environ(
         if name in passthrough
         or not (name in secrets or name in SECRET_NAMES or name == shell.CALL_TAG or name.endswith(SECRET_SUFFIXES))
     }
-
-
-def private_parent() -> str:
-    """Return a folder for small private files, in memory where the system has one for this user."""
-    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    if runtime and os.access(runtime, os.W_OK | os.X_OK):
-        return runtime
-    return tempfile.gettempdir()
 
 
 def _current_folder() -> str:

@@ -99,6 +99,9 @@ class LocalProcess:
     def tree_alive(self) -> bool:
         return bool(proctree.members(self.pid, self.tag))
 
+    def out_of_reach(self) -> list[int]:
+        return [pid for pid in proctree.members(self.pid, self.tag) if not proctree.may_signal(pid)]
+
     def close(self) -> None:
         if self._closed:
             return

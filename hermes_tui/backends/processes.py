@@ -19,9 +19,10 @@ from typing import Final
 import msgspec
 
 from hermes_tui.backends import proctree
-from hermes_tui.backends.base import DRAIN_S, ShellEnvironment, ShellProcess, SudoHelp
+from hermes_tui.backends.base import ShellEnvironment
 from hermes_tui.backends.process_log import ProcessInfo, ProcessRecords, ProcessState, RollingText
 from hermes_tui.backends.process_watch import PatternWatch
+from hermes_tui.backends.pump import DRAIN_S, ShellProcess, SudoHelp
 from hermes_tui.backends.spool import Scrubber
 from hermes_tui.protocol.cancel import CancelToken
 
@@ -180,10 +181,10 @@ class ProcessRegistry:
         if entry.process is None:
             return self._kill_adopted(entry)
         entry.killed = True
-        entry.process.signal_tree(force=False)
+        _signal(entry.process, entry.sudo, force=False)
         info = self.wait(process_id, KILL_GRACE_S)
         # Also what outlived the shell: a daemon of it, or one that ignores TERM.
-        entry.process.signal_tree(force=True)
+        _signal(entry.process, entry.sudo, force=True)
         return info if not info.running else self.wait(process_id, 1.0)
 
     def write(self, process_id: str, data: bytes) -> None:
@@ -319,6 +320,12 @@ class ProcessRegistry:
     def _drop(self, process_id: str) -> None:
         del self._processes[process_id]
         self._records.remove(process_id)
+
+
+def _signal(process: ShellProcess, sudo: SudoHelp | None, *, force: bool) -> None:
+    process.signal_tree(force=force)
+    if sudo is not None:
+        sudo.end(process.out_of_reach(), force=force)
 
 
 def _adopt(info: ProcessInfo, now: float) -> ProcessInfo | None:

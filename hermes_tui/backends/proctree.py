@@ -87,6 +87,17 @@ def signal_members(shell_pid: int, tag: str, *, force: bool) -> None:
             return
 
 
+def may_signal(pid: int) -> bool:
+    """Whether the system lets this user signal ``pid``; also true for one that is gone."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return False
+    except ProcessLookupError:
+        return True
+    return True
+
+
 def _entries() -> Iterator[ProcessEntry]:
     for name in os.listdir(_PROC):  # noqa: PTH208 - plain names, several times as fast
         if name.isdigit() and (entry := read_entry(int(name))) is not None:

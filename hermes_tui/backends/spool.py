@@ -174,6 +174,8 @@ class Scrubber:
 
     def feed(self, chunk: bytes) -> bytes:
         secrets = [secret for secret in self._secrets() if len(secret) >= self.SHORTEST]
+        if not secrets:
+            return chunk
         data = self._held + chunk
         self._held = b""
         for secret in secrets:

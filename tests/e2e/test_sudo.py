@@ -256,6 +256,13 @@ def test_echoed_password_is_scrubbed_from_output_and_file(user: SudoUser) -> Non
     assert user.password not in Path(done["spilled_to"]).read_text()
 
 
+def test_what_runs_as_root_is_ended_too(user: SudoUser) -> None:
+    [done] = user.run(Case("sudo sh -c \"trap '' TERM; sleep 3131; sleep 3131\"", [user.password], timeout=1))
+    assert done["timed_out"]
+    commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
+    assert b"sleep\x003131\x00" not in commands
+
+
 def test_nothing_is_left_after_the_call(user: SudoUser) -> None:
     first, second = user.run(
         Case("sudo id -u; command -v sudo; echo", [user.password]),

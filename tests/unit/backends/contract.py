@@ -144,6 +144,8 @@ class EnvironmentContract:
         assert (result.output, result.cwd) == (f"{start}/here\n", f"{start}/here/there")
         assert environment.cwd == start
         assert environment.execute("echo $X").output == "1\n"
+        assert environment.execute("pwd", "here").output == f"{start}/here\n"
+        assert environment.execute("pwd", "~").output == f"{environment.home}\n"
 
     def test_folder_with_newline(self, environment: FullEnvironment) -> None:
         environment.execute("mkdir $'new\\nline'; cd $'new\\nline'")
@@ -367,9 +369,8 @@ class EnvironmentContract:
 def count_of(environment: Environment, number: str) -> int:
     """How many ``sleep number`` run at the environment's side."""
     command = (
-        "for f in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < $f 2>/dev/null | grep -qx 'sleep "
-        + number
-        + " ' && echo x; done"
+        "for f in /proc/[0-9]*/cmdline; do a= b=; { IFS= read -rd '' a; IFS= read -rd '' b; } 2>/dev/null <$f; "
+        f'[[ "$a $b" == "sleep {number}" ]] && echo x; done 2>/dev/null'
     )
     return environment.execute(command).output.count("x")
 
