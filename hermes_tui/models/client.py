@@ -20,6 +20,7 @@ from hermes_tui.models import errors
 from hermes_tui.models.assembly import AnswerError, Assembler
 from hermes_tui.models.chunks import Chunk, Completion, Retrying
 from hermes_tui.models.errors import ModelError
+from hermes_tui.models.http import http_client
 from hermes_tui.models.local_servers import models_in, with_window
 from hermes_tui.models.retry import RetryPolicy, asked_wait_s
 from hermes_tui.models.spec import ModelSpec
@@ -62,15 +63,15 @@ class ModelClient:
         *,
         retry: RetryPolicy | None = None,
         timeouts: Timeouts | None = None,
-        http_client: "Callable[[], httpx2.AsyncClient] | None" = None,
+        make_http_client: "Callable[[], httpx2.AsyncClient] | None" = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         now: Callable[[], float] = time.time,
     ) -> None:
-        """``http_client`` makes the HTTP client where the SDK's own does not do (called late, as httpx2 is heavy)."""
+        """``make_http_client`` is called late, as httpx2 is heavy; None: a client that reaches the network."""
         self.spec = spec
         self._retry = retry or RetryPolicy()
         self._timeouts = timeouts or Timeouts()
-        self._http_client = http_client
+        self._make_http_client = make_http_client
         self._sleep = sleep
         self._now = now
         self._sdk: AsyncOpenAI | None = None
@@ -198,15 +199,13 @@ class ModelClient:
         spec, limits = self.spec, self._timeouts
         # Gaps are watched here, as their limit changes in the course of a call.
         timeout = httpx2.Timeout(connect=limits.connect_s, write=limits.stall_s, pool=limits.connect_s, read=None)
-        client = self._http_client() if self._http_client is not None else None
-        if client is None and spec.local:
-            client = httpx2.AsyncClient(trust_env=False, follow_redirects=True)  # no proxy on the way to this machine
+        make_client = self._make_http_client or partial(http_client, local=spec.local)
         return openai.AsyncOpenAI(
             api_key=spec.api_key.reveal() or "none",
             base_url=spec.base_url,
             max_retries=0,
             timeout=timeout,
-            http_client=client,
+            http_client=make_client(),
         )
 
     async def _first_model(self, sdk: "AsyncOpenAI") -> str:

@@ -49,7 +49,7 @@ def demo_client(
 
         return httpx2.AsyncClient(transport=httpx2.MockTransport(answer), base_url=spec.base_url)
 
-    return ModelClient(spec, http_client=http_client)
+    return ModelClient(spec, make_http_client=http_client)
 
 
 async def _event_stream(

@@ -1,5 +1,6 @@
 """Keys: checked with one real request, and stored in .env, readable by nobody else."""
 
+import asyncio
 import os
 import re
 import tempfile
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from hermes_tui.models.catalog import Provider, normal_base_url
 from hermes_tui.models.errors import from_connection, shown
+from hermes_tui.models.http import http_client
 from hermes_tui.models.secret import Secret
 from hermes_tui.models.spec import ModelSpec
 
@@ -29,8 +31,6 @@ class KeyCheck:
 
 async def check_key(provider: Provider, key: str, base_url: str | None = None, *, timeout_s: float = 10.0) -> KeyCheck:
     """Ask the provider whether it takes this key. Nothing is stored."""
-    import httpx2
-
     key = key.strip()
     if not key or not key.isascii() or not key.isprintable() or " " in key:
         return KeyCheck(False, "This is no key: it is empty, or holds spaces or signs that no key has. Paste it again.")
@@ -41,9 +41,13 @@ async def check_key(provider: Provider, key: str, base_url: str | None = None, *
     spec = ModelSpec(
         id="", provider=provider.name, provider_label=provider.label, base_url=address, api_key=Secret(key)
     )
+    ready = await asyncio.to_thread(http_client, local=spec.local)  # loads the SDK, where that was not done yet
+    import httpx2
+
     try:
-        async with httpx2.AsyncClient(timeout=timeout_s, trust_env=not spec.local) as client:
-            answer = await client.get(f"{address}/{provider.check_path}", headers={**headers, **provider.check_headers})
+        async with ready as client:
+            url, headers = f"{address}/{provider.check_path}", {**headers, **provider.check_headers}
+            answer = await client.get(url, headers=headers, timeout=timeout_s)
     except httpx2.RequestError as error:
         failure = from_connection(error, spec, begun=False)
         return KeyCheck(False, f"The key could not be checked: {failure.message} {failure.hint}")

@@ -48,8 +48,8 @@ async def find_local_servers(timeout_s: float = 0.5, *, ports: Mapping[str, int]
         return []  # the usual case: no HTTP library is loaded for it
     import httpx2
 
-    limits = httpx2.Timeout(timeout_s)
-    async with httpx2.AsyncClient(timeout=limits, trust_env=False) as http:
+    # Plain HTTP to this machine only: no certificates are loaded, and redirects are not followed.
+    async with httpx2.AsyncClient(timeout=timeout_s, trust_env=False, verify=False) as http:
         worth_asking = [each for each, is_open in zip(ports.items(), open_ports, strict=True) if is_open]
         found = await asyncio.gather(*(_probe(http, name, port, timeout_s) for name, port in worth_asking))
     return [server for server in found if server is not None]
