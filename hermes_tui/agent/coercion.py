@@ -67,15 +67,12 @@ class _Coercer:
         if isinstance(parts, list):
             for part in parts:
                 value = self.value(part, value, depth + 1)
-        choices = list(_choices(schema))
-        if choices:
-            return self._first_fitting(schema, choices, value, depth)
         if "enum" in schema or "const" in schema:
             value = _enum_member(schema.get("enum", [schema.get("const")]), value)
-            if self._checker.fits(schema, value):
-                return value
         mend = self._by_type.get(_type_of(schema))
-        return mend(schema, value, depth) if mend is not None else value
+        if mend is not None and not self._checker.fits(schema, value):
+            value = mend(schema, value, depth)
+        return self._first_fitting(schema, list(_choices(schema)), value, depth)
 
     def _resolved(self, schema: Schema) -> Schema:
         """Return ``schema`` with its local ``$ref`` replaced by what it points to."""
@@ -89,6 +86,8 @@ class _Coercer:
 
     def _first_fitting(self, schema: Schema, choices: list[Schema], value: Any, depth: int) -> Any:
         """Return the mended value of the first choice that takes it; making a list of it is tried last."""
+        if not choices or self._checker.fits(schema, value):
+            return value
         wrapping = [choice for choice in choices if _type_of(choice) == "array" and not _may_be_list(value)]
         others = [choice for choice in choices if choice not in wrapping]
         for choice in (*others, *wrapping):
@@ -153,6 +152,8 @@ def _type_of(schema: Schema) -> str:
     kind = schema.get("type")
     if isinstance(kind, str):
         return kind
+    if isinstance(kind, list):
+        return ""  # a union
     if "properties" in schema:
         return "object"
     return "array" if "items" in schema or "prefixItems" in schema else ""

@@ -54,6 +54,8 @@ INTEGERS = {"type": "array", "items": INTEGER}
         ({"enum": [1, 2]}, "2", 2),
         ({"const": "on"}, "On", "on"),
         ({"allOf": [INTEGER, {"minimum": 3}]}, "4", 4),
+        ({"properties": {"n": INTEGER}, "anyOf": [{"required": ["n"]}, {"required": ["m"]}]}, {"n": "1"}, {"n": 1}),
+        ({"type": ["array", "null"], "items": {"type": "string"}}, "null", None),
     ],
 )
 def test_one_reading_is_taken(schema: dict[str, Any], given: Any, wanted: Any) -> None:
@@ -147,6 +149,7 @@ def _deeper(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[
         inner.map(lambda items: {"type": "array", "items": items}),
         st.lists(inner, min_size=1, max_size=3).map(lambda options: {"anyOf": options}),
         st.lists(inner, min_size=1, max_size=2).map(lambda parts: {"allOf": parts}),
+        st.tuples(inner, inner).map(lambda pair: {**pair[0], **pair[1]}),
         st.tuples(st.dictionaries(names, inner, max_size=3), st.lists(names, max_size=2, unique=True)).map(
             lambda pair: {"type": "object", "properties": pair[0], "required": pair[1]}
         ),
