@@ -28,12 +28,17 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_entries", dict(registry._entries))
 
 
+def load(home: Path) -> None:
+    failures = discover_tools(home).failures
+    assert [one for one in failures if one.source.startswith(str(home))] == []
+
+
 @pytest.fixture
 def drop_in(home: Path) -> Callable[[str], None]:
     def drop(name: str) -> None:
         (home / "tools").mkdir(exist_ok=True)
         shutil.copy(DOCS / "examples" / name, home / "tools")
-        assert discover_tools(home).failures == []
+        load(home)
 
     return drop
 
@@ -80,7 +85,7 @@ def test_the_first_tool_of_the_guide(home: Path, tmp_path: Path) -> None:
     assert first is not None
     (home / "tools").mkdir()
     (home / "tools" / "word_count.py").write_text(first.group(1))
-    assert discover_tools(home).failures == []
+    load(home)
     text = tmp_path / "a.txt"
     text.write_text("three small words\n")
     assert call("word_count", path=str(text), show="1") == {"path": str(text), "words": 3, "first": ["three"]}
