@@ -13,6 +13,7 @@ alive at the same time. A client kept for all threads is still bound to the loop
 """
 
 import asyncio
+import logging
 import threading
 from collections import deque
 from collections.abc import Coroutine
@@ -21,6 +22,8 @@ from functools import cache
 from typing import Any, TypeVar
 
 from hermes_tui.protocol.cancel import Cancelled, CancelToken
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -121,6 +124,7 @@ async def _bounded(coro: Coroutine[Any, Any, T], timeout_s: float, cancel: Cance
             task.cancel()
             await asyncio.wait({task}, timeout=GRACE_S)
     if not done:
+        logger.warning("a coroutine timed out after %g s on its event loop", timeout_s)
         raise TimeoutError(f"no result within {timeout_s:g} s")
     if task.cancelled():
         raise Cancelled(cancel.reason if cancel is not None and cancel.cancelled else "the coroutine was cancelled")

@@ -1,6 +1,7 @@
 """What a handler gave back -> the result that the model reads and the person sees."""
 
 import json
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 from hermes_tui.agent.spill import cap, clean_text
 from hermes_tui.protocol.messages import ImagePart, Part, ToolOutcome, ToolResult
 from hermes_tui.tools.registry import DEFAULT_MAX_RESULT_CHARS, ToolEntry, contract_error, json_text
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,9 @@ def finished(raw: RawResult, facts: Facts) -> ToolResult:
     outcome, error, exit_code = _judged(data or {}, display)
     limit = facts.entry.max_result_size_chars or DEFAULT_MAX_RESULT_CHARS
     capped = cap(text, min(limit, facts.limit or limit), facts.spill_dir, facts.call_id)
+    if capped.text is not text:
+        whole = f"the whole is in {capped.path}" if capped.path else f"the whole is lost: {capped.error}"
+        logger.info("result of tool %s truncated from %d characters; %s", facts.entry.name, len(text), whole)
     return ToolResult(
         call_id=facts.call_id,
         content=capped.text,

@@ -156,6 +156,7 @@ class RunningCall:
         try:
             done, _ = await asyncio.wait({task}, timeout=self._job.timeout_s)
             if not done:
+                logger.warning("tool %s timed out after %g s", self._call.name, self._job.timeout_s)
                 limit.cancel("timed out")
                 task.cancel()
                 await asyncio.wait({task}, timeout=GRACE_S)

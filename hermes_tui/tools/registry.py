@@ -278,7 +278,7 @@ def _run_elsewhere(coroutine: Coroutine[Any, Any, Any]) -> Any:
         nested = False
     if nested:
         coroutine.close()
-        raise RuntimeError("an async tool cannot wait for another one by dispatch(); await its handler instead")
+        raise RuntimeError("dispatch() of an async tool would block its own event loop; await its handler instead")
     return asyncio.run_coroutine_threadsafe(coroutine, _lasting_loop()).result()
 
 

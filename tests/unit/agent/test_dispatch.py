@@ -349,12 +349,14 @@ async def test_text_that_endpoints_refuse_is_cleaned(setup: Setup) -> None:
     assert "\0" not in result.content
 
 
-async def test_a_long_result_is_capped_and_kept(setup: Setup) -> None:
+async def test_a_long_result_is_capped_and_kept(setup: Setup, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
     text = "line\n" * 50_000
     result = await setup.tool(lambda args: tool_result(output=text), max_result_size_chars=20_000).call()
     assert len(result.content) <= 20_000
     assert kept(result) == text
     assert result.size_chars > 250_000
+    assert f"result of tool t truncated from {result.size_chars} characters" in caplog.text
     tighter = await setup.call(max_result_chars=5_000)
     assert len(tighter.content) <= 5_000
 
@@ -493,7 +495,9 @@ async def test_a_call_of_an_interrupted_turn_does_not_begin(setup: Setup) -> Non
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-async def test_a_handler_that_takes_too_long_is_stopped(setup: Setup, is_async: bool) -> None:
+async def test_a_handler_that_takes_too_long_is_stopped(
+    setup: Setup, is_async: bool, caplog: pytest.LogCaptureFixture
+) -> None:
     blocked, cleaned = Blocked(), threading.Event()
 
     async def handler(args: dict[str, Any]) -> str:
@@ -506,6 +510,7 @@ async def test_a_handler_that_takes_too_long_is_stopped(setup: Setup, is_async: 
     result = await setup.tool(handler if is_async else blocked).call(timeout_s=0.01)
     assert result.outcome is ToolOutcome.TIMED_OUT
     assert result.error.startswith("No result within 0.01 s.")
+    assert "tool t timed out after 0.01 s" in caplog.text
     assert not setup.cancel.cancelled, "only the call was stopped, not the turn"
     if is_async:
         assert cleaned.is_set()
