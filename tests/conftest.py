@@ -14,6 +14,8 @@ _SCRUBBED = ("NO_COLOR", "COLORTERM", "TERM_PROGRAM", "TMUX", "COLUMNS", "LINES"
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A throw-away HERMES_HOME and HOME. Returns HERMES_HOME."""
     for name in list(os.environ):
+        if name.startswith("TEXTUAL_SNAPSHOT"):
+            continue  # the snapshot plugin's own
         if name.startswith(_SCRUBBED_PREFIXES) or name.endswith(_SCRUBBED_SUFFIXES) or name in _SCRUBBED:
             monkeypatch.delenv(name)
     user_home = tmp_path / "user-home"

@@ -135,14 +135,16 @@ def _notice(block: NoticeBlock, look: Look) -> list[Line]:
     return _signed(sign, block.text, role, look)
 
 
-def _signed(sign: str, text: str, role: str, look: Look) -> list[Line]:
+def _signed(sign: str, text: str, role: str, look: Look, *, text_role: str = "") -> list[Line]:
     """A sentence behind a sign."""
     style = look.palette[role]
     size = cells(sign) + 1
     first = [*look.indent(), Segment(f"{sign} ", style)]
     rest = [Segment(" " * (INDENT + size))]
     width = max(8, min(look.width - INDENT - size, MAX_PROSE_WIDTH))
-    return wrap_spans([Segment(clean(text).strip(), style)], width, first=first, rest=rest)
+    return wrap_spans(
+        [Segment(clean(text).strip(), look.palette[text_role] if text_role else style)], width, first=first, rest=rest
+    )
 
 
 def _turn_end(block: TurnEndBlock, look: Look) -> list[Line]:
@@ -174,7 +176,13 @@ def _inquiry(block: InquiryBlock, look: Look) -> list[Line]:
     note = f" — “{' '.join(block.note.split())}”" if block.note else ""
     head = f"{word}{look.sign(note, note.replace('—', '-').replace('“', chr(34)).replace('”', chr(34)))}"
     room = max(12, min(look.width - INDENT - 2, MAX_PROSE_WIDTH) - cells(head) - cells(tail) - 3)
-    return _signed(sign, f"{head}{look.dot}{shorten_middle(clean(asked), room, look.ellipsis)}{tail}", role, look)
+    return _signed(
+        sign,
+        f"{head}{look.dot}{shorten_middle(clean(asked), room, look.ellipsis)}{tail}",
+        role,
+        look,
+        text_role="muted",
+    )
 
 
 def _asked(block: InquiryBlock) -> str:

@@ -78,8 +78,10 @@ class Look:
 
 
 def duration(seconds: float, *, exact: bool = True) -> str:
-    """Return a duration for people; ``exact`` shows tenths below ten seconds."""
-    if seconds < 10 and exact:
+    """Return a duration for people; ``exact`` shows tenths below ten seconds, and milliseconds below one tenth."""
+    if exact and seconds < 0.095:
+        return f"{max(0, round(seconds * 1000))}ms"
+    if exact and seconds < 10:
         return f"{max(0.0, seconds):.1f}s"
     whole = max(0, int(seconds))
     if whole < 60:

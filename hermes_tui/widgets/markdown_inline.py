@@ -79,9 +79,8 @@ def _add_target(spans: list[Segment], target: str, label: str, palette: Palette)
     """Show where a link leads, unless its label says so itself."""
     shown = clean(unquote(target)).removeprefix("mailto:")
     if shown and shown.rstrip("/") != label.rstrip("/"):
-        spans.append(
-            Segment(f" ({shorten_middle(shown, _MAX_TARGET)})", palette["muted"] + link_style(target, palette))
-        )
+        style = link_style(target, palette) + palette["muted"]
+        spans.append(Segment(f" ({shorten_middle(shown, _MAX_TARGET)})", style))
 
 
 def _add_image(spans: list[Segment], token: Token, style: Style, palette: Palette) -> None:

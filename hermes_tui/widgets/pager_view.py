@@ -26,7 +26,7 @@ class PagerView(ScrollView, can_focus=True, inherit_bindings=False):
         overflow-x: hidden;
         overflow-y: scroll;
         scrollbar-size-vertical: 1;
-        & > .pager--number { color: $foreground 35%; }
+        & > .pager--number { color: $text-muted; }
         & > .pager--hit { background: $warning 40%; text-style: bold; }
         & > .pager--hit-line { background: $foreground 10%; }
     }

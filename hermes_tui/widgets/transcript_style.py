@@ -2,6 +2,7 @@
 
 from rich.color import Color
 from rich.style import Style
+from textual.color import Color as ThemeColor
 from textual.widget import Widget
 
 from hermes_tui.widgets.lines import Palette, PlainPalette
@@ -59,14 +60,14 @@ _RULES: dict[str, str] = {
     "code-number": "color: $text-accent;",
     "code-comment": "color: $text-muted; text-style: italic;",
     "diff-file": "text-style: bold;",
-    "diff-number": "color: $foreground 40%;",
+    "diff-number": "color: $text-muted;",
     "diff-context-text": "color: $foreground 80%;",
     "diff-added": "background: $success 15%;",
     "diff-added-text": "color: $text-success;",
-    "diff-added-mark": "background: $success 35%; text-style: bold;",
+    "diff-added-mark": "background: $success 30%; text-style: bold;",
     "diff-removed": "background: $error 15%;",
     "diff-removed-text": "color: $text-error;",
-    "diff-removed-mark": "background: $error 35%; text-style: bold;",
+    "diff-removed-mark": "background: $error 30%; text-style: bold;",
 }
 
 _PREFIX = "transcript--"
@@ -87,4 +88,8 @@ def read_palette(widget: Widget) -> Palette:
         color: Color | None = full.color if styles.has_rule("color") else None
         bgcolor = full.bgcolor if styles.has_rule("background") else None
         palette[role] = Style(color=color, bgcolor=bgcolor) + styles.text_style
+    # Our themes name a colour for each backend; others do not know the variables, so no CSS can.
+    for name, value in widget.app.theme_variables.items():
+        if name.startswith("backend-"):
+            palette[f"band-{name.removeprefix('backend-')}"] = Style(color=ThemeColor.parse(value).rich_color)
     return palette

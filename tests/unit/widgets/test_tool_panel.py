@@ -172,7 +172,8 @@ def test_answers_to_questions_read_differently() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "shown"), [(0.04, "0.0s"), (9.96, "10.0s"), (59.9, "59s"), (65, "1m 05s"), (3_725, "1h 02m")]
+    ("seconds", "shown"),
+    [(0.04, "40ms"), (0.3, "0.3s"), (9.96, "10.0s"), (59.9, "59s"), (65, "1m 05s"), (3_725, "1h 02m")],
 )
 def test_durations(seconds: float, shown: str) -> None:
     assert duration(seconds) == shown
