@@ -30,6 +30,7 @@ class Provider:
     """Regular expression of the model names that this provider is known for."""
     context_window: int = 0
     reasoning_field: str = ""
+    short_call_ids: bool = False
     output_limit_field: str = "max_tokens"
     extra_body: dict[str, Any] = field(default_factory=dict)
     check_path: str = "models"
@@ -100,6 +101,7 @@ _KNOWN = (
         key_variable="MISTRAL_API_KEY",
         models=("mistral-medium-latest",),
         model_pattern=r"^(mistral|ministral|magistral|codestral|devstral|pixtral)",
+        short_call_ids=True,
         keys_page="https://console.mistral.ai/api-keys",
     ),
     Provider(
@@ -205,6 +207,7 @@ def spec_for(provider: Provider, model: str, settings: Settings, environ: Mappin
         # A router or a copy at another address has prices of its own.
         prices=known.prices if known and provider in _KNOWN and "/" not in model else None,
         reasoning_field=provider.reasoning_field or ("reasoning_content" if "deepseek" in model.lower() else ""),
+        short_call_ids=provider.short_call_ids,
         max_output_tokens=wanted.max_output_tokens,
         output_limit_field=provider.output_limit_field,
         temperature=wanted.temperature,

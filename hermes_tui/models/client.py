@@ -141,7 +141,12 @@ class ModelClient:
         spec = self.spec
         body: dict[str, Any] = {
             "model": spec.id,
-            "messages": api_messages(messages, images=spec.images, reasoning_field=spec.reasoning_field),
+            "messages": api_messages(
+                messages,
+                images=spec.images,
+                reasoning_field=spec.reasoning_field,
+                short_call_ids=spec.short_call_ids,
+            ),
             "stream": True,
             "stream_options": {"include_usage": True},
         }
@@ -249,7 +254,7 @@ class ModelClient:
             if not (assembler.finished and failure.retriable):
                 raise failure from error
         if not assembler.finished:
-            raise errors.broken_stream("it has no end" if assembler.begun else "it is empty", self.spec)
+            raise errors.broken_stream("its end never came" if assembler.begun else "nothing came", self.spec)
         yield assembler.completion()
 
     def _limit_after(self, assembler: Assembler) -> float:

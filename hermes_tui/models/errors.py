@@ -179,9 +179,9 @@ def broken_stream(why: str, spec: ModelSpec) -> ModelError:
     """The answer came, but not as an answer should, and asking again may help."""
     return ModelError(
         ErrorKind.BAD_RESPONSE,
-        f"The answer of {spec.provider_label} broke off: {why}.",
+        f"The answer of {spec.provider_label} is broken: {why}.",
         "Send your message again.",
-        reason=why,
+        reason=f"broken answer: {why}",
     )
 
 

@@ -45,6 +45,8 @@ class ModelSpec:
     prices: Prices | None = None
     reasoning_field: str = ""
     """The field in which this provider wants a model's reasoning back with its tool calls; empty: not at all."""
+    short_call_ids: bool = False
+    """Whether it takes only ids of tool calls of nine letters and digits, as Mistral does."""
     max_output_tokens: int = 0
     output_limit_field: str = "max_tokens"
     temperature: float | None = None

@@ -4,6 +4,7 @@ Providers refuse a whole request for one flaw in its history, and would refuse e
 repaired on its way out (``accepted_history``), whatever an interrupt, a crash or a model's mistake left in it.
 """
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -16,6 +17,8 @@ INTERRUPTED_RESULT = '{"error": "interrupted: this call did not finish, and it i
 """What the model reads in place of a result that never came."""
 
 _NAME = re.compile(r"[^a-zA-Z0-9_-]")
+_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")
+_SHORT_ID = re.compile(r"[a-zA-Z0-9]{9}")
 
 
 def accepted_history(messages: Sequence[Message]) -> list[Message]:
@@ -64,11 +67,14 @@ def _interrupted(call: ToolCall) -> Message:
     return Message(role=Role.TOOL, tool_call_id=call.id, name=call.name, content=INTERRUPTED_RESULT)
 
 
-def api_messages(messages: Sequence[Message], *, images: bool, reasoning_field: str = "") -> list[dict[str, Any]]:
+def api_messages(
+    messages: Sequence[Message], *, images: bool, reasoning_field: str = "", short_call_ids: bool = False
+) -> list[dict[str, Any]]:
     """Return the ``messages`` of a chat request.
 
     ``images``: whether the model takes them; where not, a line says that one was left out. ``reasoning_field``: the
-    field that carries a model's reasoning back beside its tool calls, for providers that insist on it.
+    field that carries a model's reasoning back beside its tool calls, for providers that insist on it. Ids of calls
+    are those the model gave, in a form that this provider takes, as they may have come from another one.
     """
     wire: list[dict[str, Any]] = []
     from_tools: list[Part] = []
@@ -78,10 +84,11 @@ def api_messages(messages: Sequence[Message], *, images: bool, reasoning_field: 
             from_tools = []
         match message.role:
             case Role.ASSISTANT:
-                wire.append(_assistant(message, reasoning_field))
+                wire.append(_assistant(message, reasoning_field, short_call_ids))
             case Role.TOOL:
                 # A tool result is text to the API; its images follow in a message of their own.
-                wire.append({"role": "tool", "tool_call_id": message.tool_call_id, "content": _text(message)})
+                call_id = _accepted_id(message.tool_call_id, short_call_ids)
+                wire.append({"role": "tool", "tool_call_id": call_id, "content": _text(message)})
                 from_tools += [part for part in message.parts if isinstance(part, ImagePart)]
             case _:
                 wire.append({"role": str(message.role), "content": _content(message.content, message.parts, images)})
@@ -90,18 +97,27 @@ def api_messages(messages: Sequence[Message], *, images: bool, reasoning_field: 
     return wire
 
 
-def _assistant(message: Message, reasoning_field: str) -> dict[str, Any]:
+def _assistant(message: Message, reasoning_field: str, short_call_ids: bool) -> dict[str, Any]:
     body: dict[str, Any] = {"role": "assistant", "content": _text(message) or None}
     if message.tool_calls:
-        body["tool_calls"] = list(map(_call, message.tool_calls))
+        body["tool_calls"] = [_call(call, short_call_ids) for call in message.tool_calls]
         if reasoning_field:
             body[reasoning_field] = message.reasoning
     return body
 
 
-def _call(call: ToolCall) -> dict[str, Any]:
+def _call(call: ToolCall, short_id: bool) -> dict[str, Any]:
     name = _NAME.sub("_", call.name)[:64] or "unnamed"
-    return {"id": call.id, "type": "function", "function": {"name": name, "arguments": _valid_arguments(call)}}
+    function = {"name": name, "arguments": _valid_arguments(call)}
+    return {"id": _accepted_id(call.id, short_id), "type": "function", "function": function}
+
+
+def _accepted_id(call_id: str, short: bool) -> str:
+    """OpenAI takes at most 40 characters, Anthropic only word characters and dashes, Mistral exactly nine."""
+    if (_SHORT_ID if short else _ID).fullmatch(call_id):
+        return call_id
+    digest = hashlib.sha256(call_id.encode("utf-8", "replace")).hexdigest()
+    return digest[:9] if short else f"call_{digest[:32]}"
 
 
 def _valid_arguments(call: ToolCall) -> str:

@@ -189,6 +189,11 @@ def test_reasoning_goes_back_to_deepseek_wherever_it_runs() -> None:
     assert resolved({"OPENAI_API_KEY": "o"}).reasoning_field == ""
 
 
+def test_mistral_gets_short_ids() -> None:
+    assert resolved({"MISTRAL_API_KEY": "m"}).short_call_ids
+    assert not resolved({"OPENAI_API_KEY": "o"}).short_call_ids
+
+
 def test_prices_hold_only_where_they_were_read() -> None:
     assert resolved({"ANTHROPIC_API_KEY": "a"}, name="claude-opus-5-5").prices
     assert not resolved({"OPENROUTER_API_KEY": "r"}, name="anthropic/claude-opus-5.5").prices

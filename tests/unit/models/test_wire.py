@@ -1,8 +1,10 @@
 """History -> request messages: whatever happened, the API accepts it."""
 
 import json
+import re
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -146,6 +148,21 @@ def test_unreadable_arguments_and_odd_names_do_not_spoil_the_history() -> None:
     assert sent(assistant("a", arguments="  "))[0]["tool_calls"][0]["function"]["arguments"] == "{}"
     odd = Message(role=Role.ASSISTANT, tool_calls=(ToolCall("a", "my tool!"), ToolCall("b", "")))
     assert [each["function"]["name"] for each in sent(odd)[0]["tool_calls"]] == ["my_tool_", "unnamed"]
+
+
+@pytest.mark.parametrize("call_id", ["functions.read:0", "x" * 41, "", "caf\udce9"])
+@pytest.mark.parametrize("short", [True, False])
+def test_ids_of_another_provider_are_made_acceptable(call_id: str, short: bool) -> None:
+    wire = api_messages([assistant(call_id), result(call_id)], images=False, short_call_ids=short)
+    sent_id = wire[0]["tool_calls"][0]["id"]
+    assert re.fullmatch(r"[a-zA-Z0-9]{9}" if short else r"[a-zA-Z0-9_-]{1,40}", sent_id)
+    assert wire[1]["tool_call_id"] == sent_id
+
+
+def test_ids_that_are_acceptable_stay() -> None:
+    assert sent(assistant("call_1"))[0]["tool_calls"][0]["id"] == "call_1"
+    wire = api_messages([assistant("Ab3dE6gH9")], images=False, short_call_ids=True)
+    assert wire[0]["tool_calls"][0]["id"] == "Ab3dE6gH9"
 
 
 def test_everything_can_be_encoded() -> None:
