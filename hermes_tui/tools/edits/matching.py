@@ -6,6 +6,7 @@ caller gets them all.
 """
 
 import difflib
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -256,11 +257,14 @@ def _anchors(source: Lines, old: str, new: str) -> list[Splice]:
     keys = source.keys(typographic_key)
     first_key, last_key = typographic_key(wanted.old[0]), typographic_key(wanted.old[-1])
     slack = max(2, count // 3)
-    ends = [index for index, key in enumerate(keys) if key == last_key]
-    starts = [index for index, key in enumerate(keys) if key == first_key]
-    sized = [(i, j - i + 1) for i in starts for j in ends if abs(j - i + 1 - count) <= slack and j > i + 1]
+    sizes = range(max(3, count - slack), count + slack + 1)
+    starts = (index for index, key in enumerate(keys) if key == first_key)
+    placed = ((i, size) for i in starts for size in sizes if i + size <= len(keys) and keys[i + size - 1] == last_key)
+    sized = list(itertools.islice(placed, _MAX_CANDIDATES + 1))
+    if len(sized) > _MAX_CANDIDATES:  # such lines tell nothing
+        return []
     middle = [typographic_key(line) for line in wanted.old[1:-1]]
-    scored = [(similarity(middle, keys[i + 1 : i + size - 1]), i, size) for i, size in sized[:_MAX_CANDIDATES]]
+    scored = [(similarity(middle, keys[i + 1 : i + size - 1]), i, size) for i, size in sized]
     return _best(source, wanted, [entry for entry in scored if entry[0] >= _MIDDLE_ALIKE])
 
 
@@ -279,7 +283,9 @@ def _context(source: Lines, old: str, new: str) -> list[Splice]:
     for offset, key in enumerate(old_keys):
         votes.update(at - offset for at in places.get(key, ()) if 0 <= at - offset <= len(keys) - count)
     needed = max(2, (sum(1 for key in old_keys if key) + 1) // 2)
-    starts = [first for first, hits in votes.most_common(_MAX_CANDIDATES) if hits >= needed]
+    starts = [first for first, hits in votes.items() if hits >= needed]
+    if len(starts) > _MAX_CANDIDATES:
+        return []
     scored = [(similarity(old_keys, keys[first : first + count]), first, count) for first in starts]
     return _best(source, wanted, [entry for entry in scored if entry[0] >= _CONTEXT_ALIKE])
 

@@ -1,6 +1,8 @@
 """Replacing one piece of text by another (patch, mode replace)."""
 
 import difflib
+import heapq
+import re
 from dataclasses import dataclass
 
 from hermes_tui.tools.edits.blocks import loose_key
@@ -11,6 +13,8 @@ _SIMILAR = (Strategy.ANCHORS, Strategy.CONTEXT)
 _LISTED_PLACES = 8
 _SHOWN_LINES = 5
 _MAX_HINT_CHARS = 400
+_COMPARED_LINES = 200
+_WORD = re.compile(r"\w+")
 
 
 class EditFailure(Exception):
@@ -61,12 +65,20 @@ def _not_found(text: str, old: str, new: str) -> str:
     if new.strip() and new in text:
         line = text.count("\n", 0, text.index(new)) + 1
         return f"{message}. The new text is already there (line {line}): this edit may have been made before"
-    wanted = next((line for line in old.split("\n") if line.strip()), "")
     lines = text.split("\n")
-    keys = {loose_key(line): number for number, line in reversed(list(enumerate(lines)))}
-    nearest = difflib.get_close_matches(loose_key(wanted)[:_MAX_HINT_CHARS], list(keys)[:20_000], n=1)
-    if not nearest:
+    first = _nearest(lines, next((line for line in old.split("\n") if line.strip()), ""))
+    if first is None:
         return f"{message}: read it again and quote the text as it stands now"
-    first = keys[nearest[0]]
     shown = "\n".join(f"{first + i + 1}|{line[:200]}" for i, line in enumerate(lines[first : first + _SHOWN_LINES]))
     return f"{message}: quote the text as it stands now. The nearest place is:\n{shown}"
+
+
+def _nearest(lines: list[str], wanted: str) -> int | None:
+    """Return the index of the line most like ``wanted``, or None where none is."""
+    wanted = loose_key(wanted)[:_MAX_HINT_CHARS]
+    words = set(_WORD.findall(wanted))
+    shared = {index: len(words.intersection(_WORD.findall(line[:_MAX_HINT_CHARS]))) for index, line in enumerate(lines)}
+    promising = heapq.nsmallest(_COMPARED_LINES, shared, key=lambda index: (-shared[index], index))
+    keys = {loose_key(lines[index])[:_MAX_HINT_CHARS]: index for index in reversed(promising)}
+    nearest = difflib.get_close_matches(wanted, keys, n=1)
+    return keys[nearest[0]] if nearest else None
