@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 
 from hermes_tui.agent.engine import Engine
-from hermes_tui.agent.session import EngineOptions
+from hermes_tui.agent.options import EngineOptions
 from hermes_tui.launch import Consent, ExitCode, HeadlessOptions
 from hermes_tui.log import set_up_logging
 from hermes_tui.protocol.events import (
@@ -63,7 +63,7 @@ def run_headless(options: HeadlessOptions) -> int:
     )
     engine.start()
     if options.demo:
-        _use_demo(engine)
+        engine.use_demo()
     run = _Run(options)
     try:
         with _signals(engine.interrupt):
@@ -135,16 +135,6 @@ def _answers(consent: Consent) -> Callable[[AnyInquiry], Answer | None]:
         return ApprovalAnswer(choice) if choice is not None and isinstance(inquiry, ApprovalInquiry) else None
 
     return answer
-
-
-def _use_demo(engine: Engine) -> None:
-    import tempfile
-
-    from hermes_tui.models.demo import demo_client, prepare_demo_folder
-
-    folder = Path(tempfile.mkdtemp(prefix="hermes-tui-demo-"))
-    prepare_demo_folder(folder)
-    engine.use_client(demo_client(folder), str(folder))
 
 
 @contextlib.contextmanager

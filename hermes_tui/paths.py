@@ -44,6 +44,11 @@ class Paths:
         return self.home / "prompt-history.jsonl"
 
     @property
+    def draft(self) -> Path:
+        """The prompt that was not sent yet."""
+        return self.home / "draft.txt"
+
+    @property
     def tools(self) -> Path:
         return self.home / "tools"
 

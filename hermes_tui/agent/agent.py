@@ -111,8 +111,16 @@ class Agent:
         self._steering.append(text)
         self._tell_waiting()
 
-    def take_back_steering(self) -> list[str]:
-        """Return what was not delivered yet, and forget it."""
+    def take_back_steering(self, text: str) -> bool:
+        """Forget a message that was not delivered yet; return whether it still waited."""
+        if text not in self._steering:
+            return False
+        self._steering.remove(text)
+        self._tell_waiting()
+        return True
+
+    def take_undelivered(self) -> list[str]:
+        """Return what came too late for the turn, and forget it."""
         taken, self._steering = self._steering, []
         if taken:
             self._tell_waiting()
@@ -174,6 +182,7 @@ class Agent:
         tools = await self._batch.definitions()
         messages = [self._system, *self.history]
         self._publish(ModelCallStarted(model=client.spec.id, iteration=self.budget.used, budget=self.budget.max_total))
+        names = _CallNames(self.history)
         partial: list[str] = []
         completion: Completion | None = None
         told: dict[str, int] = {}
@@ -186,7 +195,8 @@ class Agent:
                             self._publish(TextDelta(text=text))
                         case ReasoningChunk(text=text):
                             self._publish(ReasoningDelta(text=text))
-                        case CallChunk(call_id=call_id, name=name, size=size):
+                        case CallChunk(name=name, size=size):
+                            call_id = names.unique(chunk.call_id)
                             if call_id not in told or size - told[call_id] >= FORMING_STEP:
                                 told[call_id] = size
                                 self._publish(ToolCallForming(call_id=call_id, name=name, size=size))
@@ -194,7 +204,7 @@ class Agent:
                             partial.clear()
                             self._publish(ModelRetry(attempt=attempt, delay_s=delay_s, reason=reason))
                         case Completion():
-                            completion = chunk
+                            completion = names.renamed(chunk)
         except (Cancelled, ModelError) as error:
             self._keep_partial("".join(partial), "interrupted" if isinstance(error, Cancelled) else "error")
             raise
@@ -274,6 +284,29 @@ class Agent:
 
     def _tell_waiting(self) -> None:
         self._publish(PromptQueued(queued=self._queued, steering=tuple(self._steering)))
+
+
+class _CallNames:
+    """Ids of tool calls that are unique in the conversation: some servers count from zero in every answer."""
+
+    def __init__(self, history: Sequence[Message]) -> None:
+        self._used = {call.id for message in history for call in message.tool_calls}
+        self._given: dict[str, str] = {}
+
+    def unique(self, call_id: str) -> str:
+        """Return the id that stands for the server's ``call_id``, the same one each time it is asked for."""
+        if call_id not in self._given:
+            given, number = call_id, 1
+            while given in self._used:
+                number += 1
+                given = f"{call_id}-{number}"
+            self._used.add(given)
+            self._given[call_id] = given
+        return self._given[call_id]
+
+    def renamed(self, completion: Completion) -> Completion:
+        calls = tuple(msgspec.structs.replace(call, id=self.unique(call.id)) for call in completion.tool_calls)
+        return msgspec.structs.replace(completion, tool_calls=calls)
 
 
 def _tool_message(call: ToolCall, result: ToolResult, created: float) -> Message:

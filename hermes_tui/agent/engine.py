@@ -16,10 +16,14 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from hermes_tui.agent.agent import Client
+from hermes_tui.agent import onboarding
 from hermes_tui.agent.desk import Desk, TimerHandle
+from hermes_tui.agent.options import EngineOptions, SessionParts
 from hermes_tui.agent.pool import DaemonPool
-from hermes_tui.agent.session import EngineOptions, Session, SessionParts
+from hermes_tui.agent.session import Session
+from hermes_tui.models.catalog import Provider, known_providers
+from hermes_tui.models.keys import KeyCheck
+from hermes_tui.models.local_servers import LocalServer, find_local_servers
 from hermes_tui.protocol.environment import BackendInfo, EnvironmentFailure
 from hermes_tui.protocol.events import TRANSIENT, Event, Notice, NoticeLevel
 from hermes_tui.protocol.inquiries import Answer
@@ -88,11 +92,12 @@ class Engine:
 
     async def _main(self) -> None:
         store = self._open_store()
+        session = self._session = Session(self._parts(store))
+        await session.open_wanted(self._options.resume or "", latest=self._options.continue_latest)
+        # Doors open with the session: what was asked before waits until here.
         with self._post_lock:
             self._loop = asyncio.get_running_loop()
             early, self._early = self._early, deque()
-        session = self._session = Session(self._parts(store))
-        await session.open_wanted()
         for call in early:
             call()
         await self._stopped.wait()
@@ -129,9 +134,9 @@ class Engine:
         """Deliver a message to the running turn after its running tools; without a turn it is a prompt."""
         self._to_session(lambda session: session.steer(text))
 
-    def take_back(self) -> "Future[list[str]]":
-        """Take back all that waits (queued prompts, undelivered steering), in order."""
-        return self._ask_session(lambda session: session.take_back())
+    def take_back(self, text: str, steering: bool) -> "Future[bool]":
+        """Take back a queued prompt or a steering message; whether it still waited."""
+        return self._ask_session(lambda session: session.take_back(text, steering))
 
     def interrupt(self) -> None:
         """End the running turn within a second. Queued prompts stay, and wait for the person."""
@@ -156,13 +161,23 @@ class Engine:
         """Use another model from the next model call on."""
         self._to_session(lambda session: session.set_model(name, provider, base_url))
 
-    def set_key(self, variable: str, value: str) -> None:
-        """A key was entered: use it from now on, in this run."""
-        self._to_session(lambda session: session.set_key(variable, value))
+    def add_key(self, provider: str, key: str) -> "Future[KeyCheck]":
+        """Check a key with one real request, store it in .env and use it."""
+        return self._ask_session(
+            lambda session: onboarding.add_key(session, self._options.paths, self._pool, provider, key)
+        )
 
-    def use_client(self, client: Client, workspace: str) -> None:
-        """Let this client answer in a new session in ``workspace`` (the offline demo)."""
-        self._to_session(lambda session: self._spawn(session.use_client(client, workspace)))
+    def providers(self) -> tuple[Provider, ...]:
+        """Return the providers that need only a key."""
+        return known_providers()
+
+    def local_servers(self) -> "Future[list[LocalServer]]":
+        """Look for model servers on this machine, half a second at most."""
+        return self._ask_session(lambda session: find_local_servers())
+
+    def use_demo(self) -> None:
+        """Let the scripted demo model answer, in a new session in a throw-away folder."""
+        self._to_session(lambda session: self._spawn(onboarding.start_demo(session, self._pool)))
 
     def run_shell(self, command: str) -> None:
         """Run a command of the person's own, unasked, on the current backend; the model is told of it."""
@@ -175,9 +190,13 @@ class Engine:
         """Open a stored session; its events are published again, then SessionStarted with ``resumed``."""
         self._to_session(lambda session: self._spawn(session.open(session_id)))
 
-    def rename(self, title: str, session_id: str = "") -> None:
+    def resume(self, wanted: str) -> None:
+        """Open the stored session that a person means by an id, the beginning of one, or a title."""
+        self._to_session(lambda session: self._spawn(session.open_wanted(wanted)))
+
+    def rename(self, title: str, session_id: str = "") -> "Future[None]":
         """Title a session; empty is the open one."""
-        self._to_session(lambda session: self._spawn(session.rename(title, session_id)))
+        return self._ask_session(lambda session: session.rename(title, session_id))
 
     def warm_up(self) -> None:
         """Load the model client in a thread, now that the first frame is on screen."""
@@ -190,6 +209,10 @@ class Engine:
 
     def backend_rows(self) -> "Future[list[BackendInfo]]":
         return self._ask_session(lambda session: session.backend_rows())
+
+    def complete_file(self, query: str) -> "Future[list[str]]":
+        """Return the paths of the workspace that ``query`` fits best."""
+        return self._ask_session(lambda session: session.complete_file(query))
 
     def sessions(self, query: str = "") -> "Future[list[SessionSummary]]":
         return self._ask_session(lambda session: session.summaries(query))

@@ -62,9 +62,13 @@ class ModelChoice:
         """Use this client whatever the settings say (the demo model)."""
         self._client, self._fixed, self.reason = client, True, ""
 
-    def set_key(self, variable: str, value: str) -> None:
-        """A key was entered: choose again with it."""
+    def set_key(self, variable: str, value: str, provider: str) -> None:
+        """A key was entered: use it, and its provider."""
         self._environ[variable] = value
+        kept = self._settings.model
+        self._settings = msgspec.structs.replace(
+            self._settings, model=msgspec.structs.replace(kept, name="", provider=provider, base_url="")
+        )
         self._fixed = False
         self._client = None
         self.resolve()

@@ -5,31 +5,22 @@ Lives on the engine's loop; ``Engine`` is the door. What blocks (stores, checks,
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 from hermes_tui.agent.agent import Agent, Client, NoClient
 from hermes_tui.agent.batch import BatchParts, BatchRunner
-from hermes_tui.agent.desk import Desk, Schedule, Unattended
 from hermes_tui.agent.environments import EnvironmentKeeper
 from hermes_tui.agent.gate import ApprovalGate, GateFacts
 from hermes_tui.agent.model_choice import ModelChoice
+from hermes_tui.agent.opening import StoredSession, find_wanted, load_session, title_of
+from hermes_tui.agent.options import SessionParts
 from hermes_tui.agent.person_shell import PersonShell
-from hermes_tui.agent.pool import DaemonPool
 from hermes_tui.agent.prompts import PromptFacts, system_prompt, today
 from hermes_tui.agent.selection import ToolSelection
 from hermes_tui.backends.factory import backend_rows, create_environment
-from hermes_tui.extensions.hooks import Hooks
-from hermes_tui.models.client import ModelClient
-from hermes_tui.models.spec import ModelSpec
-from hermes_tui.paths import Paths
 from hermes_tui.protocol.cancel import CancelToken
 from hermes_tui.protocol.context import AgentState
 from hermes_tui.protocol.environment import BackendInfo, Environment, EnvironmentFailure
 from hermes_tui.protocol.events import (
-    AnyEvent,
     BackendChanged,
     Event,
     ModelChanged,
@@ -45,57 +36,19 @@ from hermes_tui.protocol.messages import Message
 from hermes_tui.safety.redact import redact
 from hermes_tui.safety.rules import Rules
 from hermes_tui.safety.sudo import SudoKeeper
-from hermes_tui.settings import ApprovalMode, OnNoAnswer, Settings
+from hermes_tui.settings import ApprovalMode, OnNoAnswer
 from hermes_tui.store.records import SessionRecord, SessionSummary, new_session_id
 from hermes_tui.store.schema import StoreError
-from hermes_tui.store.sessions import SessionStore
+from hermes_tui.store.workspace_files import FileIndex
 from hermes_tui.tools.discovery import discover_tools
-from hermes_tui.tools.registry import ToolSource, registry
 from hermes_tui.tools.toolsets import ToolsetInfo, UnknownToolset
 
 logger = logging.getLogger(__name__)
 
 ROOT = "root"
 """Id of the root agent."""
-TITLE_CHARS = 60
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EngineOptions:
-    """What an engine is started with."""
-
-    settings: Settings
-    paths: Paths
-    environ: Mapping[str, str]
-    """Keys and other variables, from the environment and .env; never handed to a child process."""
-    workspace: str
-    secret_names: frozenset[str] = frozenset()
-    """Variables that came from .env: commands never see them."""
-    interactive: bool = True
-    unattended: Unattended | None = None
-    """Where nobody is there: what is answered at once."""
-    resume: str | None = None
-    """Id, beginning of an id, or title of the session to open."""
-    continue_latest: bool = False
-    """Open the latest session of this folder."""
-    make_client: Callable[[ModelSpec], Client] = ModelClient
-    tools: ToolSource = registry
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionParts:
-    """What the engine lends to its session."""
-
-    options: EngineOptions
-    publish: Callable[[Event], None]
-    replay: Callable[[Event], None]
-    """Publish an event that is stored already."""
-    desk: Desk
-    store: SessionStore
-    pool: DaemonPool
-    schedule: Schedule
-    spawn: Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
-    hooks: Hooks = field(default_factory=Hooks)
+FILES_WAIT_S = 0.3
+"""How long the first completion of a path waits for the files to be read."""
 
 
 class Session:
@@ -122,6 +75,7 @@ class Session:
             configured=self._environ.get("SUDO_PASSWORD"), timeout_s=options.settings.approvals.sudo_timeout
         )
         self._environments = self._new_environments(options.settings.terminal.backend)
+        self._files: tuple[str, FileIndex] | None = None
         self.session_id = ""
         self.models = ModelChoice(options.settings, self._environ, options.make_client)
 
@@ -134,8 +88,9 @@ class Session:
             self._selection = await self._discover()
         self._queue.clear()
         self._state = AgentState()
-        history = await self._replay(session_id) if session_id is not None else self._begin()
-        self._agent = self._new_agent(history)
+        stored = await self._load(session_id) if session_id is not None else None
+        if stored is None:
+            self.session_id, self._title, self._stored = new_session_id(), "", False
         spec = self.models.spec
         self._parts.publish(
             SessionStarted(
@@ -143,61 +98,42 @@ class Session:
                 backend=self._environments.backend,
                 folder=self._workspace,
                 title=self._title,
-                resumed=self._stored,
+                resumed=stored is not None,
                 agent_id=ROOT,
             )
         )
+        for event in stored.events if stored is not None else ():
+            if isinstance(event, TodoChanged) and event.agent_id == ROOT:
+                self._state.todo = list(event.items)
+            # A session tells of its opening each time it is opened; once is enough.
+            if not isinstance(event, SessionStarted):
+                self._parts.replay(event)
+        self._agent = self._new_agent(stored.messages if stored is not None else [])
         self._tell_model()
         self._tell_toolsets()
 
-    async def open_wanted(self) -> None:
-        """Open the session that the options ask for; a new one, and a notice, where it cannot be found."""
-        options, store = self._options, self._parts.store
-        if options.resume:
-            found = await self._parts.pool.run(lambda: store.find(options.resume or ""))
-            if not found:
-                self._notice(NoticeLevel.ERROR, f"There is no session {options.resume!r}. A new one was begun.")
-            elif len(found) > 1:
-                names = ", ".join(f"{one.id} ({one.label})" for one in found[:5])
-                self._notice(NoticeLevel.WARNING, f"{options.resume!r} may be any of {names}; the newest was opened.")
-            await self.open(found[0].id if found else None)
-        elif options.continue_latest:
-            latest = await self._parts.pool.run(lambda: store.latest(self._workspace))
-            if latest is None:
-                self._notice(NoticeLevel.WARNING, "There is no earlier session in this folder. A new one was begun.")
-            await self.open(latest.id if latest is not None else None)
-        else:
-            await self.open(None)
+    async def open_wanted(self, resume: str = "", *, latest: bool = False) -> None:
+        """Open the session that is meant, or the latest of this folder; a new one, and a notice, if there is none."""
+        store, folder = self._parts.store, self._workspace if latest else None
+        wanted = await self._parts.pool.run(lambda: find_wanted(store, resume, folder))
+        if wanted.notice:
+            self._notice(NoticeLevel.WARNING, wanted.notice)
+        await self.open(wanted.session_id)
 
-    def _begin(self) -> list[Message]:
-        self.session_id, self._title, self._stored = new_session_id(), "", False
-        return []
-
-    async def _replay(self, session_id: str) -> list[Message]:
-        """Publish what happened in a stored session again; return the root agent's history."""
-        store = self._parts.store
-
-        def load() -> tuple[SessionSummary | None, bool, list[Message], list[AnyEvent]]:
-            store.repair(session_id)
-            summary = store.get(session_id)
-            there = summary is not None and Path(summary.folder).is_dir()
-            return summary, there, store.messages(session_id), store.events(session_id)
-
-        summary, folder_is_there, messages, events = await self._parts.pool.run(load)
-        if summary is None:
+    async def _load(self, session_id: str) -> StoredSession | None:
+        """Return a stored session, and move to its folder."""
+        stored = await self._parts.pool.run(lambda: load_session(self._parts.store, session_id))
+        if stored is None:
             self._notice(NoticeLevel.ERROR, f"There is no session {session_id}. A new one was begun.")
-            return self._begin()
+            return None
+        summary = stored.summary
         self.session_id, self._title, self._stored = session_id, summary.label, True
-        if folder_is_there:
+        if stored.folder_is_there:
             self._workspace = summary.folder
         else:
             self._notice(NoticeLevel.WARNING, f"The folder {summary.folder} is gone; working in {self._workspace}.")
         await self._renew_environments()
-        for event in events:
-            if isinstance(event, TodoChanged):
-                self._state.todo = list(event.items)
-            self._parts.replay(event)
-        return messages
+        return stored
 
     async def close(self) -> None:
         """Interrupt the turn and close what it used."""
@@ -304,11 +240,15 @@ class Session:
         else:
             self.agent.steer(text)
 
-    async def take_back(self) -> list[str]:
-        """Return and forget all that waits."""
-        taken, self._queue = [*self.agent.take_back_steering(), *self._queue], []
-        self.agent.set_queued(())
-        return taken
+    async def take_back(self, text: str, steering: bool) -> bool:
+        """Forget a message that still waits; return whether it did."""
+        if steering:
+            return self.agent.take_back_steering(text)
+        if text not in self._queue:
+            return False
+        self._queue.remove(text)
+        self.agent.set_queued(self._queue)
+        return True
 
     def interrupt(self) -> None:
         self._cancel.cancel("interrupted by the person")
@@ -325,7 +265,7 @@ class Session:
                 self._store_session(text)
                 finished = await self.agent.run_turn(text, self._cancel, how)
                 # Steering that came too late for this turn is the next prompt, before what was queued.
-                self._queue[:0] = self.agent.take_back_steering()
+                self._queue[:0] = self.agent.take_undelivered()
                 if finished.end is not TurnEnd.FINISHED:
                     break
                 how = "queued"
@@ -443,8 +383,8 @@ class Session:
             return
         self._tell_model()
 
-    def set_key(self, variable: str, value: str) -> None:
-        self.models.set_key(variable, value)
+    def set_key(self, variable: str, value: str, provider: str) -> None:
+        self.models.set_key(variable, value, provider)
         self.selection.recheck()
         self._tell_model()
 
@@ -461,6 +401,16 @@ class Session:
         self._store_session(f"! {command}")
         token = self._cancel = self._cancel if self._turn is not None else CancelToken()
         self.agent.note(await shell.run(command, token.child()))
+
+    async def complete_file(self, query: str) -> list[str]:
+        """Return the paths of the workspace that ``query`` fits best."""
+        if self._files is None or self._files[0] != self._workspace:
+            index = FileIndex(self._workspace)
+            self._files = (self._workspace, index)
+            index.refresh()
+            await self._parts.pool.run(lambda: index.wait(FILES_WAIT_S))
+        files = self._files[1]
+        return await self._parts.pool.run(lambda: files.candidates(query))
 
     async def toolset_rows(self) -> list[ToolsetInfo]:
         return await self.selection.rows()
@@ -482,11 +432,3 @@ class Session:
 
     def _notice(self, level: NoticeLevel, text: str) -> None:
         self._parts.publish(Notice(level=level, text=text, agent_id=ROOT))
-
-
-def title_of(text: str) -> str:
-    """Return a title for a session that begins with this prompt: its first line, cut at a word."""
-    line = " ".join(text.strip().splitlines()[0].split()) if text.strip() else ""
-    if len(line) <= TITLE_CHARS:
-        return line
-    return line[: TITLE_CHARS + 1].rpartition(" ")[0][:TITLE_CHARS] or line[:TITLE_CHARS]

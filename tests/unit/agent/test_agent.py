@@ -222,8 +222,10 @@ async def test_steering_while_the_last_answer_streams_starts_another_model_call(
 async def test_steering_not_delivered_can_be_taken_back() -> None:
     talk = Talk(ScriptedClient())
     talk.agent.steer("wait")
-    assert talk.agent.take_back_steering() == ["wait"]
-    assert talk.agent.take_back_steering() == []
+    assert talk.agent.take_back_steering("wait")
+    assert not talk.agent.take_back_steering("wait")
+    talk.agent.steer("too late")
+    assert talk.agent.take_undelivered() == ["too late"]
 
 
 async def test_deny_and_stop_ends_the_turn_after_the_batch() -> None:
@@ -265,6 +267,16 @@ async def test_a_forming_call_is_told_in_steps_not_for_every_fragment() -> None:
     talk = Talk(ScriptedClient([*fragments, *answer("", "write_file")], answer("ok")))
     await talk.say("hello")
     assert 2 <= len(talk.told(ToolCallForming)) <= 6
+
+
+async def test_ids_that_a_server_uses_again_are_made_unique() -> None:
+    forming: list[Step] = [CallChunk("a-id", "a", 0)]
+    talk = Talk(ScriptedClient(answer("", "a"), [*forming, *answer("", "a")], answer("ok")))
+    await talk.say("hello")
+    ids = [call.id for message in talk.agent.history for call in message.tool_calls]
+    assert ids == ["a-id", "a-id-2"]
+    assert talk.told(ToolCallForming)[-1].call_id == "a-id-2"
+    assert_acceptable(talk.agent.history)
 
 
 async def test_usage_is_added_up() -> None:

@@ -1,0 +1,275 @@
+"""HermesApp: wires an engine to the screens. It decides nothing: events go to the screens, wishes go to the engine.
+
+The first frame is drawn before the engine is even imported; what is typed until then waits for it.
+"""
+
+import asyncio
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import events
+from textual.binding import BindingType
+from textual.css.query import NoMatches
+from textual.message import Message
+
+from hermes_tui.app_actions import ActingApp
+from hermes_tui.config import Loaded
+from hermes_tui.launch import ExitCode, LaunchOptions
+from hermes_tui.presenter import Presenter
+from hermes_tui.protocol.events import AnyEvent, Event, SessionStarted, SessionTitled
+from hermes_tui.pump import EventPump
+from hermes_tui.screens.main import MainScreen
+from hermes_tui.screens.palette import ActionProvider
+from hermes_tui.screens.quiet_gate import QuietGate
+from hermes_tui.widgets.history import DraftFile, PromptHistory
+from hermes_tui.widgets.theme_loader import (
+    ThemeError,
+    builtin_folder,
+    install,
+    load_library,
+    load_theme,
+    variable_defaults,
+)
+from hermes_tui.widgets.ticker import Ticker
+from hermes_tui.widgets.transcript_model import TranscriptModel
+
+if TYPE_CHECKING:
+    from hermes_tui.agent.engine import Engine
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_THEME = "hermes-dark"
+
+
+class HermesApp(ActingApp):
+    """The program on a screen."""
+
+    TITLE = "hermes-tui"
+    COMMANDS: ClassVar = {ActionProvider}
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    class EventsWaiting(Message):
+        """The pump has events; drain it after ``delay_s`` seconds."""
+
+        def __init__(self, delay_s: float) -> None:
+            self.delay_s = delay_s
+            super().__init__()
+
+    class EngineStarted(Message):
+        """The engine was imported and started, in a thread."""
+
+        def __init__(self, engine: "Engine") -> None:
+            self.engine = engine
+            super().__init__()
+
+    def __init__(self, options: LaunchOptions, loaded: Loaded, *, ticker: Ticker | None = None) -> None:
+        super().__init__()
+        self.options = options
+        self.loaded = loaded
+        self.settings = loaded.settings
+        self.ticker = ticker or Ticker()
+        self.engine: Engine | None = None
+        self.session_id = ""
+        self.kept = False
+        """Whether there is a stored session to come back to."""
+        self.workspace = str(Path.cwd())
+        self._wishes: list[Callable[[Engine], object]] = []
+        self._pump = EventPump(self._wake)
+        self._quiet = QuietGate()
+        self._presenter = Presenter(
+            self, self.ticker, self._quiet, stray=self._stray_key, bell=self.settings.display.bell
+        )
+        display = self.settings.display
+        self.main_screen = MainScreen(
+            self.ticker,
+            display=display,
+            history=PromptHistory(options.paths.history),
+            draft=DraftFile(options.paths.draft),
+            files=self._complete_file,
+        )
+        self.transcript = self.main_screen.transcript
+
+    # -- starting -----------------------------------------------------------------------------------------------------
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return variable_defaults()
+
+    def on_mount(self) -> None:
+        self._take_theme(self.settings.display.theme)
+        self.ticker.attach(self)
+        self.push_screen(self.main_screen)
+        self.main_screen.change_status(mode=self.settings.approvals.mode, folder=self.workspace)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, partial(self.exit, ExitCode.INTERRUPTED))
+        self.call_after_refresh(self._first_frame_done)
+
+    def _take_theme(self, name: str) -> None:
+        """Use a theme by name, reading only its own file; an unusable one is told and the default taken."""
+        for folder in (self.options.paths.themes, builtin_folder()):
+            path = folder / f"{name}.yaml"
+            if not path.is_file():
+                continue
+            try:
+                theme, _ = load_theme(path)
+            except ThemeError as error:
+                self.notify(str(error), title="Theme", severity="warning", markup=False)
+                break
+            self.register_theme(theme)
+            self.theme = theme.name
+            return
+        if name in self.available_themes:
+            self.theme = name
+        elif name != DEFAULT_THEME:
+            self.notify(f"There is no theme {name}.", title="Theme", severity="warning", markup=False)
+            self._take_theme(DEFAULT_THEME)
+
+    def _first_frame_done(self) -> None:
+        threading.Thread(target=self._start_engine, name="start-engine", daemon=True).start()
+        for problem in self.loaded.problems:
+            self.notify(
+                str(problem),
+                title="Configuration",
+                severity="information" if problem.calm else "warning",
+                markup=False,
+                timeout=12,
+            )
+
+    def _start_engine(self) -> None:
+        """In a thread: import what the first frame did not need, and start."""
+        from hermes_tui.agent.engine import Engine
+        from hermes_tui.agent.options import EngineOptions
+        from hermes_tui.log import set_up_logging
+        from hermes_tui.safety.redact import redact
+
+        set_up_logging(self.options.paths.log, redact=redact)
+        engine = Engine(
+            EngineOptions(
+                settings=self.settings,
+                paths=self.options.paths,
+                environ=self.loaded.environ,
+                secret_names=frozenset(self.loaded.secrets),
+                workspace=self.workspace,
+                resume=self.options.resume or None,
+                continue_latest=self.options.continue_latest,
+            ),
+            self._pump.push,
+        )
+        engine.start()
+        self.post_message(self.EngineStarted(engine))
+
+    def on_hermes_app_engine_started(self, message: EngineStarted) -> None:
+        engine = self.engine = message.engine
+        self._presenter.desk = engine.desk
+        if self.options.demo:
+            engine.use_demo()
+        wishes, self._wishes = self._wishes, []
+        for wish in wishes:
+            wish(engine)
+        if self.options.prompt:
+            engine.submit(self.options.prompt)
+        engine.warm_up()
+        self.refresh_sidebars()
+        if self.options.resume == "":
+            self.show_sessions()
+        self.run_worker(self._load_themes, thread=True, name="themes")
+
+    def _load_themes(self) -> None:
+        library = load_library((builtin_folder(), self.options.paths.themes))
+        self.call_from_thread(install, self, library)
+        for problem in library.problems:
+            self.call_from_thread(self.notify, problem, title="Theme", severity="warning", markup=False)
+
+    def with_engine(self, wish: Callable[["Engine"], object]) -> None:
+        """Do something with the engine, now or as soon as it is there."""
+        if self.engine is None:
+            self._wishes.append(wish)
+        else:
+            wish(self.engine)
+
+    # -- events -------------------------------------------------------------------------------------------------------
+
+    def _wake(self, delay_s: float) -> None:
+        self.post_message(self.EventsWaiting(delay_s))
+
+    def on_hermes_app_events_waiting(self, message: EventsWaiting) -> None:
+        if message.delay_s > 0:
+            self.set_timer(message.delay_s, self._drain)
+        else:
+            self._drain()
+
+    def _drain(self) -> None:
+        news = self._pump.drain()
+        if news:
+            with self.batch_update():
+                self._show(news)
+
+    def _show(self, news: Sequence[Event]) -> None:
+        """Show events; a session that opens begins with an empty screen."""
+        start = 0
+        for index, event in enumerate(news):
+            if isinstance(event, SessionTitled):
+                self.kept = True
+            if isinstance(event, SessionStarted) and not event.parent_id:
+                self._apply(news[start:index])
+                self._begin_session(event)
+                start = index
+        self._apply(news[start:])
+        self._presenter.feed(news)
+
+    def _apply(self, news: Sequence[Event]) -> None:
+        if news:
+            # Every event that is published is one of AnyEvent; the pump need not know which.
+            self.main_screen.apply(cast("Sequence[AnyEvent]", news))
+
+    def _begin_session(self, event: SessionStarted) -> None:
+        self.session_id = event.session_id
+        self.workspace = event.folder
+        self.main_screen.reset()
+        self.transcript.show(TranscriptModel())
+        self.main_screen.change_status(folder=event.folder)
+        self.sub_title = event.title
+        self.kept = self.kept or event.resumed
+        if not event.model and not self.options.demo:
+            self.show_welcome()
+
+    # -- keys ---------------------------------------------------------------------------------------------------------
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key | events.Paste):
+            self._quiet.typed()
+        await super().on_event(event)
+
+    def _stray_key(self, event: events.Key | events.Paste) -> None:
+        """A key that was meant for the prompt, typed while a dialog came up."""
+        try:
+            area = self.main_screen.prompt.area
+        except NoMatches:
+            return
+        if isinstance(event, events.Paste):
+            area.insert(event.text)
+        elif event.character is not None and event.is_printable:
+            area.insert(event.character)
+
+    async def _complete_file(self, query: str) -> Sequence[str]:
+        if self.engine is None:
+            return ()
+        return await asyncio.wrap_future(self.engine.complete_file(query))
+
+
+def run_app(options: LaunchOptions) -> int:
+    """Run the program on the terminal until the person leaves; return the exit code."""
+    app = HermesApp(options, options.load())
+    try:
+        code = app.run()
+    finally:
+        if app.engine is not None:
+            app.engine.stop()
+    if app.session_id and app.kept:
+        print(f"The session is kept: hermes-tui --resume {app.session_id}", file=sys.stderr)
+    return int(code if code is not None else app.return_code or ExitCode.FINISHED)
