@@ -264,6 +264,12 @@ def test_status_tells_what_is_there_and_why_something_is_not(home: Path, capsys:
     assert "broken.py: " in shown
 
 
+def test_a_report_is_not_mixed_with_the_log(home: Path) -> None:
+    (home / "tools").mkdir()
+    (home / "tools" / "broken.py").write_text("import nothing_like_this\nregistry.register()\n")
+    assert run("status").stderr == ""
+
+
 def test_status_as_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / ".env").write_text("OPENAI_API_KEY=sk-very-secret\n")
     assert cli.main(["status", "--json", "--backend", "ssh", "--toolsets", "nonsense"]) == ExitCode.FINISHED
