@@ -25,6 +25,7 @@ from hermes_tui.tools.file_access import (
     resolve,
     store,
 )
+from hermes_tui.tools.file_write import refuse_display_text
 from hermes_tui.tools.handlers import ToolFailure
 
 logger = logging.getLogger(__name__)
@@ -97,6 +98,7 @@ class Transaction:
         if isinstance(change, AddFile):
             if self._bytes(change.path) is not None:
                 raise ToolFailure(f"{change.path} exists already: update it instead. No file was changed")
+            refuse_display_text(change.content, None, change.path)
             data = encode_new(change.content)
             self._steps.append(_Write(change.path, real, data, None))
             self._files[real] = data

@@ -146,6 +146,7 @@ def test_two_updates_of_one_file_build_on_each_other(folder: Path, context: Tool
         "*** Delete File: b.py\n*** Update File: b.py\n@@\n-b\n+c",
         "*** Delete File: link.py",
         "*** Update File: sub\n@@\n-x\n+y",
+        "*** Add File: n.py\n+1|import os\n+2|import re",
     ],
 )
 def test_one_bad_change_leaves_all_files_alone(folder: Path, context: ToolContext, second: str) -> None:

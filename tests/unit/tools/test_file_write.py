@@ -176,3 +176,10 @@ def test_a_binary_file_may_be_replaced_by_text(folder: Path, context: ToolContex
     write(context, "a.bin", "text\n")
     assert (folder / "a.bin").read_bytes() == b"text\n"
     assert "diff" not in shown
+
+
+def test_an_interrupted_write_changes_nothing(folder: Path, context: ToolContext) -> None:
+    context.cancel.cancel()
+    with pytest.raises(ToolFailure, match="interrupted"):
+        write(context, "a.txt", "x")
+    assert not any(folder.iterdir())
