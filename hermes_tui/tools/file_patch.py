@@ -46,7 +46,7 @@ def _replace(args: Arguments, context: ToolContext) -> dict[str, Any]:
             raise ToolFailure(f"{path} already holds this: the edit would change nothing")
         store(context, path, real, change.data)
     new_text = Document.decode(change.data).text
-    diff = unified_diff(real, document.text, new_text)
+    diff = unified_diff(path, document.text, new_text)
     context.show({"path": real, "diff": diff})
     result: dict[str, Any] = {"success": True, "path": path, "replacements": change.count, "diff": _shortened(diff)}
     if change.strategy is not Strategy.EXACT:

@@ -48,7 +48,7 @@ def write_file(args: Arguments, context: ToolContext) -> dict[str, Any]:
         made = store(context, path, real, data)
     new_text = decoded(data)
     if before is None or old_text is not None:
-        context.show({"path": real, "diff": unified_diff(real, old_text, new_text)})
+        context.show({"path": real, "diff": unified_diff(path, old_text, new_text)})
     else:
         context.show({"path": real})
     result: dict[str, Any] = {"path": path, "bytes_written": len(data), "created": before is None}
