@@ -95,14 +95,14 @@ class _Parser:
         self._at = 0
 
     def changes(self) -> list[FileChange]:
-        marks = [line.strip() for line in self._lines]
+        marks = [line.rstrip() for line in self._lines]
         if _BEGIN not in marks:
             raise EditFailure(f'The patch must start with "{_BEGIN}"')
         if _END not in marks[marks.index(_BEGIN) :]:
             raise EditFailure(f'The patch does not end with "{_END}": it may have been cut off. Send it whole')
         self._at = marks.index(_BEGIN) + 1
         found: list[FileChange] = []
-        while self._peek().strip() != _END:
+        while self._peek().rstrip() != _END:
             line = self._next()
             if not line.strip():
                 continue
@@ -125,7 +125,7 @@ class _Parser:
         return EditFailure(f"Line {self._at} of the patch ({self._lines[self._at - 1]!r:.100}): {what}")
 
     def _at_header(self) -> bool:
-        return self._peek().strip() == _END or _FILE_HEADER.match(self._peek()) is not None
+        return self._peek().rstrip() == _END or _FILE_HEADER.match(self._peek()) is not None
 
     def _change(self, kind: str, path: str) -> FileChange:
         if not path:
@@ -155,7 +155,7 @@ class _Parser:
             line = self._next()
             if line.startswith("+"):
                 lines.append(line[1:])
-            elif line.strip() and line.strip() != _EOF:
+            elif line.strip() and line.rstrip() != _EOF:
                 raise self._wrong('every line of an added file starts with "+"')
         return AddFile(path, "".join(f"{line}\n" for line in lines))
 
@@ -175,7 +175,7 @@ class _Parser:
         at = self._at
         while not self._lines[at].strip():
             at += 1
-        return self._lines[at].strip() == _END or _FILE_HEADER.match(self._lines[at]) is not None
+        return self._lines[at].rstrip() == _END or _FILE_HEADER.match(self._lines[at]) is not None
 
     def _hunk(self) -> Hunk:
         hunk = Hunk(line=self._at + 1)
@@ -187,7 +187,7 @@ class _Parser:
             if not self._peek().strip() and self._only_blank_ahead():
                 break
             line = self._next()
-            if line.strip() == _EOF:
+            if line.rstrip() == _EOF:
                 hunk.at_end = True
                 break
             sign, rest = line[:1] or " ", line[1:]

@@ -116,6 +116,12 @@ def test_lines_that_are_not_there_are_shown() -> None:
         patched("a\n", "@@\n-nowhere\n+x")
 
 
+def test_marks_inside_the_text_are_text() -> None:
+    text = "how to:\n*** End Patch\n*** End of File\nold\n"
+    body = "@@\n *** End Patch\n *** End of File\n-old\n+*** End Patch"
+    assert patched(text, body) == "how to:\n*** End Patch\n*** End of File\n*** End Patch\n"
+
+
 LINES = st.lists(st.sampled_from(["alpha", "beta", "  gamma", "\tdelta", "", "x = 1", "}", "é"]), max_size=12)
 
 
