@@ -38,7 +38,7 @@ class ClarifyScreen(InquiryScreen[ClarifyAnswer]):
             yield Choice(text, str(number), clean(text).replace("\n", " "), enter=True)
         with Horizontal(classes="field-row"):
             yield Static("In your words: " if self.inquiry.choices else "Answer: ", classes="field-label", markup=False)
-            yield Input(id="answer", compact=True)
+            yield Input(id="answer", compact=True, select_on_focus=False)
 
     def first_focus(self) -> Widget:
         return self._stops()[0]

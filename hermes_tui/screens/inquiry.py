@@ -90,7 +90,7 @@ class InquiryScreen(ModalScreen[AnswerType | None]):
         self._deaf_s = deaf_s
         self._deaf = True
         self._fitted = False
-        self._closed = False
+        self._answered = False
         self._held_for: set[str] = set()
         self._read_at = float("-inf")
         self._no_limit = inquiry.timeout_s is None
@@ -155,15 +155,20 @@ class InquiryScreen(ModalScreen[AnswerType | None]):
         self._close(None)
 
     def _close(self, answer: AnswerType | None) -> None:
-        if self._closed:
+        if self._answered:
             return
-        self._closed = True
+        self._answered = True
         if self._leave_ticker is not None:
             self._leave_ticker()
-        if self in self.app.screen_stack:
-            # dismiss() takes the top screen away, whichever that is: the palette may lie over this one.
-            self.pop_until_active()
+        self._leave(answer)
+
+    def _leave(self, answer: AnswerType | None) -> None:
+        """Dismiss once this screen is on top: ``dismiss`` takes the top one away, and the palette may lie over this."""
+        if self.app.screen is self:
             self.dismiss(answer)
+        elif self in self.app.screen_stack:
+            self.pop_until_active()
+            self.app.call_later(self._leave, answer)
 
     # -- the clock ----------------------------------------------------------------------------------------------------
 
@@ -175,7 +180,7 @@ class InquiryScreen(ModalScreen[AnswerType | None]):
             self._hold("blur")
             if self._bell:
                 self.app.bell()
-        self.query_one("#dialog").border_title = self.title_text()
+        self.query_one("#dialog").border_title = Content(self.title_text())
         self.show_hints()
         self._show_more_waiting()
         self._tick()

@@ -60,6 +60,10 @@ class Prompt(Vertical):
         """``commands`` gives the slash commands beyond the table of actions, asked for when the menu opens."""
         super().__init__(id=id)
         self._history = history or PromptHistory()
+        self.area = PromptArea(self._history, id="prompt-input")
+        self.menu = CompletionMenu(id="completions")
+        self._hints = KeyHints(id="prompt-hints")
+        self._sign = Static("›", id="prompt-sign", markup=False)
         self._draft = draft
         self._files = files
         self._extra_commands = commands
@@ -72,11 +76,11 @@ class Prompt(Vertical):
 
     def compose(self) -> ComposeResult:
         yield Static(id="waiting", markup=False)
-        yield CompletionMenu(id="completions")
+        yield self.menu
         with Horizontal(id="prompt-box"):
-            yield Static("›", id="prompt-sign", markup=False)
-            yield PromptArea(self._history, id="prompt-input")
-        yield KeyHints(id="prompt-hints")
+            yield self._sign
+            yield self.area
+        yield self._hints
 
     def on_mount(self) -> None:
         self.area.placeholder = PLACEHOLDER
@@ -87,14 +91,6 @@ class Prompt(Vertical):
 
     def on_unmount(self) -> None:
         self._save_draft()
-
-    @property
-    def area(self) -> PromptArea:
-        return self.query_one(PromptArea)
-
-    @property
-    def menu(self) -> CompletionMenu:
-        return self.query_one(CompletionMenu)
 
     # -- from outside -------------------------------------------------------------------------------------------------
 
@@ -219,7 +215,7 @@ class Prompt(Vertical):
         self._note = ""
         shell = self.area.text.startswith("!")
         self.set_class(shell, "-shell")
-        self.query_one("#prompt-sign", Static).update("!" if shell else "›")
+        self._sign.update("!" if shell else "›")
         self._look_for_completion()
         self._show_hints()
         if self._draft is not None and not self._draft_due:
@@ -236,14 +232,11 @@ class Prompt(Vertical):
 
     def _save_draft(self) -> None:
         self._draft_due = False
-        if self._draft is not None and self.is_attached:
+        if self._draft is not None:
             self._draft.save(self.area.full_text)
 
     def _show_hints(self) -> None:
-        if not self.is_mounted:
-            return
-        hints = self.query_one(KeyHints)
-        hints.hints = ((self._note, ""),) if self._note else tuple(self._current_hints())
+        self._hints.hints = ((self._note, ""),) if self._note else tuple(self._current_hints())
 
     def _current_hints(self) -> list[Hint]:
         if self.menu.is_open:
@@ -271,8 +264,6 @@ class Prompt(Vertical):
         return (actions.key_label(keys[0]) if keys else "-", label)
 
     def _show_waiting(self) -> None:
-        if not self.is_mounted:
-            return
         waiting = self.query_one("#waiting", Static)
         rows = [("steers next", text) for text in self._steering] + [("queued", text) for text in self._queued]
         waiting.display = bool(rows)
@@ -296,6 +287,8 @@ class Prompt(Vertical):
             case Trigger(Kind.COMMAND, query):
                 self._open_menu(self._matching_commands(query))
             case Trigger(Kind.FILE, query) if self._files is not None:
+                # Until the answer comes, of what is shown only that stays which still fits.
+                self._open_menu([choice for choice in self.menu.choices if query.lower() in choice.label.lower()])
                 self.run_worker(self._complete_file(query), group="completion", exclusive=True)
             case _:
                 self._open_menu(())

@@ -91,14 +91,10 @@ class PromptArea(TextArea):
     # -- keys ---------------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Let a key do its usual work in the editor where its own meaning does not apply."""
+        """Leave a key to the screen where its own meaning does not apply."""
         if action != "do":
             return True
         match parameters[0]:
-            case "history_previous":
-                return self.menu_open or self._on_first_row
-            case "history_next":
-                return self.menu_open or self._on_last_row
             case "complete":
                 return self.menu_open
             case "open_paste":
@@ -110,8 +106,12 @@ class PromptArea(TextArea):
         match action_id:
             case "history_previous" | "history_next" if self.menu_open:
                 self.post_message(self.MenuMoved(-1 if action_id == "history_previous" else 1))
+            case "history_previous" if not self._on_first_row:
+                self.action_cursor_up()
             case "history_previous":
                 self._walk(self.past_prompts.previous(self.text))
+            case "history_next" if not self._on_last_row:
+                self.action_cursor_down()
             case "history_next":
                 self._walk(self.past_prompts.next(self.text))
             case "complete":
