@@ -5,7 +5,7 @@ nothing of screens or agents and can stand alone.
 """
 
 from hermes_tui.safety.facts import FileFacts, ListedFacts, LocalFacts
-from hermes_tui.safety.judge import judge
+from hermes_tui.safety.judge import classify, judge
 from hermes_tui.safety.rules import Rules
 from hermes_tui.safety.verdict import Decision, Effect, Rule, RuleAction, RuleSource, Scope, Verb, Verdict
 
@@ -22,5 +22,6 @@ __all__ = [
     "Scope",
     "Verb",
     "Verdict",
+    "classify",
     "judge",
 ]

@@ -284,6 +284,12 @@ class Lexer:
             self.pos += 1
         raise self.fail("an arithmetic expression is not closed")
 
+    def expansions(self) -> list[Part]:
+        """Return the expansions in the whole text, read as in double quotes."""
+        parts: list[Part] = []
+        self._double(parts, _IN_HEREDOC, "")
+        return parts
+
     def _backtick(self, quoted: bool) -> CmdSub:
         source, pos = self.source, self.pos + 1
         text: list[str] = []
@@ -413,10 +419,7 @@ class Lexer:
         text = "".join(lines)
         if quoted or not re.search(r"[$`\\]", text):
             return finish_word([Quoted(text)], start, pos)
-        inner = type(self)(text, self.depth)
-        parts: list[Part] = []
-        inner._double(parts, _IN_HEREDOC, "")
-        return finish_word(parts, start, pos)
+        return finish_word(type(self)(text, self.depth).expansions(), start, pos)
 
     def _logical_line(self, pos: int, *, joins: bool) -> tuple[str, int]:
         """Return the line at ``pos`` and where the next one starts; with ``joins`` continued lines are one line."""
