@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from hermes_tui.safety.shell.lexer import ansi_c
+from hermes_tui.safety.shell.machine import Input
 from hermes_tui.safety.shell.values import UNKNOWN
 from hermes_tui.safety.verdict import Scope, Verb
 
@@ -27,14 +28,14 @@ def read(machine: Machine, language: str, text: str) -> None:
     for index, (kind, value) in enumerate(tokens):
         if kind == "sign" and value == "=" and index and tokens[index - 1][0] == "word" and index + 1 < len(tokens) and tokens[index + 1][0] == "string":
             known[tokens[index - 1][1]] = tokens[index + 1][1]
-    printing, depth, print_depth = False, 0, 0
+    printing, depth, print_depth, print_start = False, 0, 0, 0
     for index, (kind, value) in enumerate(tokens):
         if kind == "string" and "/inet" in value:
             machine.add(Verb.NET_SEND, f"Opens a connection to {value}", value, Scope.REMOTE)
         if kind == "word" and value == "system" and tokens[index + 1 : index + 2] == [("sign", "(")]:
             machine.run_shell(_expression(tokens, index + 2, known))
         elif kind == "word" and value in ("print", "printf"):
-            printing, print_depth = True, depth
+            printing, print_depth, print_start = True, depth, index + 1
         elif kind == "word" and value in ("@load", "@include"):
             machine.add(Verb.EXEC_UNKNOWN, "Loads code into awk", value)
         elif kind == "sign" and value in "()":
@@ -47,7 +48,7 @@ def read(machine: Machine, language: str, text: str) -> None:
                 machine.write(target, append=value == ">>")
         elif kind == "sign" and value in ("|", "|&"):
             if printing:
-                machine.run_shell(_expression(tokens, index + 1, known))
+                machine.run_shell(_expression(tokens, index + 1, known), Input(_expression(tokens, print_start, known) or UNKNOWN))
             elif tokens[index + 1 : index + 2] == [("word", "getline")]:
                 machine.run_shell(_before(tokens, index, known))
 

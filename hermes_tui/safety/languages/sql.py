@@ -104,7 +104,7 @@ def _statement(machine: Machine, statement: str, strings: list[str]) -> None:  #
 
 
 def _psql(machine: Machine, line: str) -> None:
-    for match in re.finditer(r"\\(!|o|g|w|copy|i|ir|include|gexec|e|setenv|password|lo_unlink)\b?\s*([^\\]*)", line):
+    for match in re.finditer(r"\\(!|o|g|w|copy|i|ir|include|gexec|e|setenv|password|lo_unlink)\s*([^\\]*)", line):
         command, rest = match.groups()
         rest = rest.strip()
         if command == "!":

@@ -23,6 +23,13 @@ _MAX_SCRIPT = 16_384
 _VERSIONED = re.compile(r"(python|pip|ruby|perl|lua|node|php|gcc|g\+\+|clang|llvm-\w+|java|go|postgres|psql|mysql)(\d+(?:\.\d+)*)(?:-config)?$")
 _MKFS = re.compile(r"(?:mkfs|newfs|mke2fs|fsck|mkdosfs|mkntfs)(?:[._]\w+)?$")
 _DANGEROUS_NAMES = ("rm", "dd", "mkfs", "shred", "mv", "chmod", "chown", "wipefs", "find", "rsync", "kill", "sh", "bash", "unlink", "truncate", "tee")
+_RUNNERS = frozenset(
+    (
+        "make gmake cmake ninja meson just task rake npm yarn pnpm bun npx pip pip3 uv poetry python python3 node ruby perl php go cargo gradle "
+        "mvn ant sbt bundle composer dotnet mix tox nox pytest docker docker-compose bazel invoke pre-commit vagrant terraform sh bash deno swift"
+    ).split()
+)
+"""Programs that run code of the folder they are started in."""
 _UNKNOWN_SPEC = Spec("")
 
 
@@ -69,6 +76,8 @@ def named(machine: Machine, name: str, argv: list[str], stdin: Input | None, wan
                 engine.run(machine, spec, argv, stdin, False)
             return out
     spec = spec_of(name) or _related(name)
+    if name in _RUNNERS:
+        _runs_fetched_project(machine, name)
     machine.nesting += 1
     try:
         if spec is not None:
@@ -78,6 +87,13 @@ def named(machine: Machine, name: str, argv: list[str], stdin: Input | None, wan
     finally:
         machine.nesting -= 1
     return FETCHED if stdin is not None and FETCHED in stdin.text else OUTPUT
+
+
+def _runs_fetched_project(machine: Machine, name: str) -> None:
+    """A tool that runs what the folder tells it, in a folder that this very command brought from the network."""
+    node = machine.state.node(machine.folder())
+    if node is not None and node.fetched:
+        machine.add(Verb.EXEC_UNKNOWN, f"Runs {name} in what was just downloaded", machine.folder(), Scope.WORKSPACE)
 
 
 def _related(name: str) -> Spec | None:

@@ -246,5 +246,5 @@ def _cluster_apply(call: Call) -> str | None:
 @handler("guess-rest")
 def _guess_rest(call: Call) -> str:
     """Subcommands of a known program that its table does not list."""
-    guess(call, [call.spec.name.split()[-1], *call.operands])
+    guess(call, call.operands)
     return OUTPUT

@@ -34,6 +34,8 @@ _SENDS = frozenset(
 _LONG_DESTROYS = re.compile(r"--(?:delete|destroy|drop|purge|wipe|erase|remove|truncate|flush|uninstall|nuke|prune|reset-hard|hard-delete|delete-all|remove-all|force-delete)(?:-\w+)*(?:=.*)?")
 _EXEC_OPTION = re.compile(r"--?(?:[\w-]*-)?(?:exec|execute|command|cmd|pager|editor|shell|hook|on-\w+|pre|post|before|after|preprocessor|rsh)")
 _DRY = frozenset(("--dry-run", "--dryrun", "--help", "--version", "--check", "--list", "--simulate", "--what-if", "--plan", "--noop", "--no-act", "--usage"))
+_OWN_OPTIONS = frozenset(("interpreter", "sysctl"))
+"""Handlers that look after the roles of their options themselves."""
 _SPLIT = re.compile(r"[:.\-_/]")
 
 
@@ -106,6 +108,7 @@ def run(machine: Machine, spec: Spec, argv: list[str], stdin: Input | None, want
         sub = spec.sub(name)
         if sub is None and spec.other is not None:
             sub = build(f"{spec.name} {name}", spec.other, spec)
+            call.operands.append(name)
         if sub is None:
             guess(call, [name, *words])
             return _yield(spec)
@@ -119,13 +122,7 @@ def run(machine: Machine, spec: Spec, argv: list[str], stdin: Input | None, want
 
 
 def _effects(call: Call, spec: Spec) -> str:
-    if spec.code:
-        out = HANDLERS[spec.code](call)
-        if out is not None:
-            return out
-    if spec.does is not None:
-        apply(call, spec.does)
-    for name, value in call.options:
+    for name, value in call.options if spec.code not in _OWN_OPTIONS else ():
         option = spec.options.get(name)
         if option is None:
             continue
@@ -133,6 +130,12 @@ def _effects(call: Call, spec: Spec) -> str:
             apply(call, option.does)
         if option.role:
             ROLES[option.role](call, value)
+    if spec.code:
+        out = HANDLERS[spec.code](call)
+        if out is not None:
+            return out
+    if spec.does is not None:
+        apply(call, spec.does)
     out = take(call, spec.args) if spec.args else None
     if spec.stdin and call.stdin is not None:
         ROLES["stdin-" + spec.stdin](call, call.stdin.text)
@@ -179,7 +182,7 @@ def parse_words(call: Call, words: list[str], *, stop: bool = False) -> list[str
                 return words[index - 1 :]
             call.operands.append(word)
             continue
-        if word == "--help" or (word == "--version" and index == 1):
+        if word == "--help" or (word == "--version" and index == 1 and " " not in spec.name):
             call.quiet = True
         if word.startswith("--") or spec.single:
             index = _long(call, word, words, index)

@@ -10,7 +10,10 @@ from hermes_tui.safety.programs.roles import send
 from hermes_tui.safety.shell.values import OUTPUT, is_literal, is_unknown, shown
 from hermes_tui.safety.verdict import Scope, Verb
 
+_SAME_LIMIT = 65_536
 _REMOTE = re.compile(r"(?:[\w.+-]+@)?(?:[\w.-]+|\[[0-9a-fA-F:]+\]):(?!/?/?\\)|(?:rsync|ssh|sftp|scp)://")
+_ARCHIVE = re.compile(r"\.(?:tar|tgz|tbz2?|txz|tzst|zip|7z)(?:\.\w+)?$")
+"""An archive made again by the archiver is no loss worth a question; any other file is."""
 _BAD_MODE = re.compile(r"0?[0-7]{0,2}[2367]$|[2-7][0-7]{3}$")
 _SYMBOLIC = re.compile(r"(?:[ugoa]*)(?:[-+=][rwxXstugo]*)+")
 
@@ -54,6 +57,8 @@ def _copy(call: Call) -> str:
         whole = recursive and machine.is_folder(source)
         if keeps and machine.locate(end).scope in (Scope.WORKSPACE, Scope.TEMP):
             continue
+        if not whole and _same_text(call, located.path, end):
+            continue
         written = machine.write(end, into=whole)
         if written.literal and not whole:
             text = machine.text_of(located)
@@ -66,6 +71,18 @@ def _copy(call: Call) -> str:
                 fresh=written.node.fresh if written.node else True,
             )
     return OUTPUT
+
+
+def _same_text(call: Call, source: str, end: str) -> bool:
+    """Return whether the copy would leave the file as it is."""
+    located = call.machine.locate(end)
+    if not (located.literal and is_literal(source)) or located.node is not None or located.scope is not Scope.WORKSPACE:
+        return False
+    facts = call.machine.facts
+    if facts.size(source) != facts.size(located.path) or facts.size(source) < 0:
+        return False
+    text = facts.read_text(source, _SAME_LIMIT)
+    return text is not None and text == facts.read_text(located.path, _SAME_LIMIT)
 
 
 @handler("move")
@@ -265,7 +282,8 @@ def _tar(call: Call) -> str:
             if _REMOTE.match(archive) and not call.has("--force-local"):
                 send(call, "an archive", to=shown(archive))
             else:
-                machine.write(archive, append=not call.has("-c", "--create"))
+                again = _ARCHIVE.search(archive) and machine.locate(archive).scope is Scope.WORKSPACE
+                machine.write(archive, append=not call.has("-c", "--create"), edit=bool(again))
         if call.has("--remove-files"):
             for operand in call.operands:
                 machine.delete(operand, recursive=True)
@@ -343,7 +361,7 @@ def _compress(call: Call) -> str:
         for operand in call.operands:
             machine.read(operand)
         return OUTPUT
-    decompress = call.spec.name.startswith("un") or call.spec.name.startswith("g") and "unz" in call.spec.name or call.has("-d", "--decompress", "--uncompress")
+    decompress = "un" in call.spec.name or call.has("-d", "--decompress", "--uncompress")
     for operand in call.operands:
         stem = re.sub(r"\.(?:gz|xz|bz2|zst|lz4|lzma|Z|br)$", "", operand)
         end = stem if decompress else operand + ".gz"

@@ -89,10 +89,12 @@ def _config(call: Call) -> str:
 def _alias(call: Call) -> str:
     """A subcommand that no table knows: an alias that the command itself made, or a guess by its name."""
     machine = call.machine
-    name = call.argv[0] if call.spec.name == "git" else call.spec.name.partition(" ")[2]
+    if not call.operands:
+        return OUTPUT
+    name, operands = call.operands[0], call.operands[1:]
     value = machine.state.aliases.get("git " + name)
     if value is None:
-        guess(call, [name, *call.operands])
+        guess(call, call.operands)
     elif value.startswith("!"):
         machine.run_shell(value[1:])
     else:
@@ -101,7 +103,7 @@ def _alias(call: Call) -> str:
         except ValueError:
             machine.unresolved(f"the alias 'git {name}' cannot be read")
             return OUTPUT
-        machine.call(["git", *words, *call.operands])
+        machine.call(["git", *words, *operands])
     return OUTPUT
 
 

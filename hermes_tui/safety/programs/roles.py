@@ -146,10 +146,10 @@ def _send_file(call: Call, value: str) -> None:
 
 
 def _script(call: Call, value: str) -> None:
-    """A file that is run as a program of its own."""
-    from hermes_tui.safety.programs.calls import run_file
+    """A file that an interpreter runs."""
+    from hermes_tui.safety.programs.calls import script_file
 
-    run_file(call.machine, [value], call.stdin, call.want)
+    script_file(call.machine, "js", value, [], call.stdin, call.want)
 
 
 def _config(call: Call, value: str) -> None:

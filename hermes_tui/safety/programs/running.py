@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hermes_tui.safety.programs.calls import LANGUAGES, script_file
-from hermes_tui.safety.programs.engine import Call, handler
+from hermes_tui.safety.programs.engine import HANDLERS, Call, handler
 from hermes_tui.safety.programs.roles import LOCAL_HOST
 from hermes_tui.safety.shell.machine import Input
 from hermes_tui.safety.shell.state import Place
@@ -115,9 +116,7 @@ def _interpreter(call: Call) -> str | None:
     if operands:
         script = operands[0]
         if script.endswith("manage.py") or script.endswith(("/artisan", "/console")) or script in ("artisan", "bin/rails", "bin/console"):
-            from hermes_tui.safety.programs.engine import guess
-
-            guess(call, operands[1:])
+            HANDLERS["builder"](replace(call, operands=operands[1:]))
         return script_file(machine, language, script, operands[1:], call.stdin, call.want)
     if call.stdin is not None and call.stdin.text and not call.options_only_show():
         from hermes_tui.safety.languages import read_code
@@ -240,8 +239,6 @@ def _su(call: Call) -> str:
 
 @handler("chroot")
 def _chroot(call: Call) -> str:
-    from dataclasses import replace
-
     if not call.operands:
         return OUTPUT
     machine = call.machine
@@ -461,8 +458,6 @@ def _remote_argv(call: Call) -> str:
 def _nsenter(call: Call) -> str:
     """nsenter(1): the namespaces of another process; those of the first one are the machine's own."""
     call.add(Verb.PRIVILEGE, "Enters the namespaces of another process", scope=Scope.SYSTEM)
-    from dataclasses import replace
-
     place = call.machine.state.place
     host = replace(place, kind="local", root="", mounts=()) if call.value("-t", "--target") == "1" or call.has("-a", "--all", "-m") else place
     return run_in(call.machine, host, call.operands or ["sh"], call.stdin, call.want)

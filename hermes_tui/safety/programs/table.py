@@ -143,7 +143,7 @@ def spec_of(program: str) -> Spec | None:
         return None
     entry = msgspec.json.decode(raw)
     if isinstance(entry, dict) and "same" in entry:
-        return spec_of(entry["same"])
+        entry = msgspec.json.decode(_raw_tables()[entry["same"]])
     return build(program, entry)
 
 

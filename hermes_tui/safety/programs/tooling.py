@@ -100,10 +100,7 @@ def _tool_run(call: Call) -> str:
     name = re.sub(r"(?<=.)@.*", "", _OWN_PREFIX.sub("", package)).rpartition("/")[2]
     if spec_of(name) is not None or package.startswith("./"):
         return call.machine.call([name, *words[1:]], call.stdin, call.want)
-    if package.endswith("@latest") or re.search(r"(?<=.)@", package):
-        call.machine.unchecked(f"what the package {package} does")
-    else:
-        call.machine.unchecked(f"what the package {package} does")
+    call.machine.unchecked(f"what the package {package} does")
     guess(call, words[1:])
     return OUTPUT
 
@@ -402,7 +399,7 @@ def _pacman(call: Call) -> str:
 @handler("colon-verb")
 def _colon_verb(call: Call) -> str:
     """``apps:destroy``, ``app destroy``: the word that is a verb decides."""
-    guess(call, [call.spec.name.split()[-1], *call.operands])
+    guess(call, call.operands)
     return OUTPUT
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from hermes_tui.safety.scopes import Located, is_secret_name
 from hermes_tui.safety.shell.state import FileNode, State
-from hermes_tui.safety.shell.values import FETCHED, OUTPUT, SECRET, STAR, deactivate, has_glob, is_literal, is_unknown, shown
+from hermes_tui.safety.shell.values import FETCHED, OUTPUT, SECRET, STAR, deactivate, has_glob, is_literal, is_unknown, matches, shown
 from hermes_tui.safety.verdict import Scope, Verb
 
 if TYPE_CHECKING:
@@ -213,7 +213,9 @@ class Files:
         if located.scope is Scope.UNKNOWN or self.state.place.kind != "local":
             return True
         if not located.literal:
-            return False
+            folder, name = posixpath.split(located.path)
+            known = is_literal(folder) and not is_unknown(name)
+            return known and any(matches(each, name) for each in self.facts.glob(folder))
         return self.facts.exists(located.path) and self.facts.size(located.path) != 0
 
     def remember(

@@ -24,9 +24,10 @@ RESERVED = re.compile("[\ufdd0-\ufdef]")
 _UNKNOWNS = re.compile("[\ufdd0-\ufdd3]")
 _GLOBS = re.compile("[\ufdd4-\ufdd6]")
 _ACTIVATE = {ord("*"): STAR, ord("?"): QUESTION, ord("["): BRACKET}
+_ACTIVATE_SIMPLE = {ord("*"): STAR, ord("?"): QUESTION}
 _DEACTIVATE = {ord(STAR): "*", ord(QUESTION): "?", ord(BRACKET): "["}
 _SHOW = {**_DEACTIVATE, ord(UNKNOWN): "…", ord(OUTPUT): "…", ord(FETCHED): "…", ord(SECRET): "…"}
-_LIVE = re.compile(r"[*?\[]")
+_LIVE = re.compile(r"[*?]|\[[^\]]*.\]")
 
 Scalar = str
 Array = dict[str, str]
@@ -58,7 +59,9 @@ def has_glob(text: str) -> bool:
 
 def activate(text: str) -> str:
     """Return unquoted text with its pattern characters made live."""
-    return text.translate(_ACTIVATE) if _LIVE.search(text) else text
+    if _LIVE.search(text) is None:
+        return text
+    return text.translate(_ACTIVATE if "]" in text else _ACTIVATE_SIMPLE)
 
 
 def deactivate(text: str) -> str:
