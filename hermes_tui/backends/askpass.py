@@ -120,7 +120,7 @@ class Askpass:
         self._attempts: dict[int, int] = {}
         self._waited_s = 0.0
         self._waiting_since = 0.0
-        self._directory = private_folder("sudo", for_socket=True)
+        self._directory = private_folder("sudo", for_programs=True)
         path = f"{self._directory}/ask"
         self._write("sudo", _SHIM.replace("{helper}", shlex.quote(f"{self._directory}/askpass")), sudo=sudo)
         self._write("askpass", _HELPER, python=sys.executable, script=f"{self._directory}/ask.py")

@@ -267,11 +267,14 @@ class ShellEnvironment(ABC):
     def _keep_state(self, state: str, before: bytes | None, *, moved: bool, discard: bool) -> str:
         """Take what ``leave`` wrote into the session. Returns the folder that the command ended in, '' if unknown."""
         try:
-            new = shell.parse_state(self._take_file(state, MAX_STATE_BYTES))
+            data = self._take_file(state, MAX_STATE_BYTES)
         except OSError as error:
             logger.warning("session state of %s not read: %s", self.name, error)
             return ""
+        new = shell.parse_state(data)
         if new is None or discard:
+            if data and not discard:
+                logger.warning("a call's changes to the session were lost: its state is incomplete (disk full?)")
             return ""
         with self._session.lock:
             if moved:

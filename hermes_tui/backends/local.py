@@ -101,6 +101,7 @@ class LocalEnvironment(ShellEnvironment, LocalFiles):
     def _stage(self) -> str:
         if self._directory and os.path.exists(f"{self._directory}/leave"):  # noqa: PTH110 - on the path of every call
             return self._directory
+        directory = ""
         try:
             directory = private_folder("shell")
             for name, text in (("enter", shell.ENTER), ("leave", shell.LEAVE)):
@@ -108,6 +109,7 @@ class LocalEnvironment(ShellEnvironment, LocalFiles):
             if self._session.snapshot is not None:
                 (Path(directory) / "snapshot").write_bytes(self._session.snapshot)
         except OSError as error:
+            shutil.rmtree(directory, ignore_errors=True)
             raise EnvironmentFailure(
                 f"No place for the session's files ({error}). Free some space, or point TMPDIR to a folder that can "
                 "be written to."

@@ -77,6 +77,9 @@ class OutputSpool:
         if not self._path and not self._problem:
             return Collected(_decode(self._head), self.size_bytes, False, "")
         del self._tail[: -self._tail_bytes]
+        if self._path and not self._spilled_bytes:
+            Path(self._path).unlink(missing_ok=True)
+            self._path = ""
         head, tail = _trim_end(self._head), _trim_start(self._tail)
         left_out = self.size_bytes - len(head) - len(tail)
         note = f"\n[... {left_out:,} bytes left out here; {self._whereabouts()} ...]\n"

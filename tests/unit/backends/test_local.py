@@ -1,6 +1,8 @@
 """What is special about the local backend: its environment, its private files, its tempers."""
 
+import os
 import stat
+import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hermes_tui.backends.local import LocalEnvironment, child_environ
+from hermes_tui.backends.private import private_folder
 from hermes_tui.backends.shell import parse_state
 from hermes_tui.protocol.environment import EnvironmentFailure
 
@@ -61,6 +64,20 @@ def test_private_files_are_private_and_go_at_the_end(tmp_path: Path, monkeypatch
     assert not list(tmp_path.glob("hermes-tui-shell-*"))
     with pytest.raises(EnvironmentFailure, match="closed"):
         made.execute("true")
+
+
+def test_folders_of_killed_programs_are_swept_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    left = tmp_path / f"hermes-tui-shell-{dead.pid}-abc"
+    other = tmp_path / f"hermes-tui-shell-{os.getpid()}-abc"
+    left.mkdir()
+    other.mkdir()
+    made = private_folder("shell")
+    assert not left.exists()
+    assert other.exists()
+    assert Path(made).parent == tmp_path
 
 
 def test_session_survives_the_loss_of_its_private_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
