@@ -168,7 +168,9 @@ class Askpass:
             )
 
     def close(self) -> None:
-        """Remove everything; a question that is still open is withdrawn."""
+        """Remove everything; a question that is still open is withdrawn. Idempotent."""
+        if self._closing.cancelled:
+            return
         self._closing.cancel("the command ended")
         os.close(self._closing_write)
         shutil.rmtree(self._directory, ignore_errors=True)

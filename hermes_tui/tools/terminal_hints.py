@@ -15,14 +15,16 @@ _PREFIXES: Final = frozenset(
     {"sudo", "env", "command", "exec", "time", "nice", "then", "do", "else", "if", "while", "!"}
 )
 
+NO_ERROR: Final = "(not an error)"
+
 # Per program: exit code -> what it says. From each program's manual.
 _MEANINGS: Final[dict[str, dict[int, str]]] = {
-    "grep": {1: "no line matched (not an error)"},
-    "diff": {1: "the files differ (not an error)"},
-    "cmp": {1: "the files differ (not an error)"},
-    "test": {1: "the condition is false (not an error)"},
+    "grep": {1: f"no line matched {NO_ERROR}"},
+    "diff": {1: f"the files differ {NO_ERROR}"},
+    "cmp": {1: f"the files differ {NO_ERROR}"},
+    "test": {1: f"the condition is false {NO_ERROR}"},
     "find": {1: "some places could not be searched"},
-    "pgrep": {1: "no process matched (not an error)"},
+    "pgrep": {1: f"no process matched {NO_ERROR}"},
     "which": {1: "not found in PATH"},
     "pytest": {1: "some tests failed", 2: "interrupted", 4: "wrong usage", 5: "no tests were found"},
     "make": {2: "a target failed"},

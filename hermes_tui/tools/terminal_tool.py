@@ -13,9 +13,10 @@ from hermes_tui.backends.processes import TooManyProcesses
 from hermes_tui.protocol.cancel import CancelToken
 from hermes_tui.protocol.context import ToolContext
 from hermes_tui.protocol.environment import EnvironmentFailure, ExecResult
+from hermes_tui.protocol.messages import ToolOutcome
 from hermes_tui.tools.process_tool import describe, process_registry
 from hermes_tui.tools.registry import ToolUnavailable, registry, tool_error, tool_result
-from hermes_tui.tools.terminal_hints import exit_meaning, long_lived_reason
+from hermes_tui.tools.terminal_hints import NO_ERROR, exit_meaning, long_lived_reason
 from hermes_tui.tools.terminal_text import readable
 
 DEFAULT_TIMEOUT_S: Final = 180.0
@@ -110,10 +111,23 @@ def _foreground(command: str, workdir: str, args: dict[str, Any], context: ToolC
             "process."
         )
     result = _execute(command, workdir, timeout, bool(args.get("pty")), context)
-    context.show(
-        {"exit_code": result.returncode, "size_bytes": result.size_bytes, "cwd": result.cwd, "signal": result.signal}
-    )
-    return tool_result(_fields(command, result, timeout))
+    fields = _fields(command, result, timeout)
+    shown: dict[str, Any] = {"exit_code": result.returncode, "size_bytes": result.size_bytes, "cwd": result.cwd}
+    if result.spilled_to:
+        shown["spilled_to"] = result.spilled_to
+    if outcome := _outcome(result, str(fields.get("meaning", ""))):
+        shown["outcome"] = str(outcome)
+    context.show(shown)
+    return tool_result(fields)
+
+
+def _outcome(result: ExecResult, meaning: str) -> ToolOutcome | None:
+    """Return how the call ended where the exit code alone would tell it wrong."""
+    if result.timed_out:
+        return ToolOutcome.TIMED_OUT
+    if result.interrupted:
+        return ToolOutcome.INTERRUPTED
+    return ToolOutcome.DONE if NO_ERROR in meaning else None
 
 
 def _execute(command: str, workdir: str, timeout: float, pty: bool, context: ToolContext) -> ExecResult:

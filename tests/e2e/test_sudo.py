@@ -20,8 +20,8 @@ import pytest
 
 DRIVER = Path(__file__).with_name("sudo_driver.py")
 ROOT = Path(__file__).parents[2]
-NEEDED = ("sudo", "useradd", "userdel", "chpasswd", "setpriv", "visudo")
 HELPER_PYTHON = "/usr/bin/python3"
+NEEDED = ("sudo", "useradd", "userdel", "chpasswd", "setpriv", HELPER_PYTHON)
 
 pytestmark = [
     pytest.mark.e2e,

@@ -4,7 +4,7 @@
 set -eu
 
 # command:package
-wanted="sudo:sudo visudo:sudo useradd:passwd chpasswd:passwd userdel:passwd runuser:util-linux setsid:util-linux"
+wanted="sudo:sudo visudo:sudo useradd:passwd chpasswd:passwd userdel:passwd setpriv:util-linux /usr/bin/python3:python3-minimal"
 
 missing=""
 for pair in $wanted; do

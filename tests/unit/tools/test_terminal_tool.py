@@ -103,21 +103,26 @@ def test_refused_and_nothing_run(context: ToolContext, args: dict[str, Any], wor
 
 
 def test_settings_limit_the_timeout(context: ToolContext) -> None:
-    strict = replace(context, options={"terminal.timeout": 0.2, "terminal.max_foreground_timeout": 5})
+    shown: dict[str, Any] = {}
+    strict = replace(
+        context, show=shown.update, options={"terminal.timeout": 0.2, "terminal.max_foreground_timeout": 5}
+    )
     assert "more than the 5 s" in terminal(strict, "true", timeout=6)["error"]
     answer = terminal(strict, "echo begun; sleep 30")
     assert answer["output"] == "begun\n"
     assert answer["exit_code"] == 124
     assert "Timed out after 0.2 s" in answer["error"]
+    assert shown["outcome"] == "timed_out"
 
 
-def test_interrupted(context: ToolContext) -> None:
+def test_interrupted(context: ToolContext, shown: dict[str, Any]) -> None:
     cancel = CancelToken()
     stoppable = replace(context, cancel=cancel, output=lambda data: cancel.cancel())
     answer = terminal(stoppable, "echo begun; sleep 30")
     assert answer["exit_code"] == 130
     assert "Interrupted" in answer["error"]
     assert answer["output"] == "begun\n"
+    assert shown["outcome"] == "interrupted"
 
 
 def test_flood(context: ToolContext) -> None:
@@ -131,8 +136,11 @@ def test_pty(context: ToolContext) -> None:
     assert terminal(context, "test -t 1 && echo terminal", pty=True)["output"] == "terminal\n"
 
 
-def test_meaning_of_an_exit_code_is_told(context: ToolContext) -> None:
+def test_meaning_of_an_exit_code_is_told(context: ToolContext, shown: dict[str, Any]) -> None:
+    assert terminal(context, "false")["exit_code"] == 1
+    assert "outcome" not in shown
     assert terminal(context, "echo a | grep b")["meaning"] == "no line matched (not an error)"
+    assert (shown["outcome"], shown["exit_code"]) == ("done", 1)
 
 
 def test_background_and_process(context: ToolContext) -> None:
