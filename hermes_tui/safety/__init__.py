@@ -6,7 +6,9 @@ nothing of screens or agents and can stand alone.
 
 from hermes_tui.safety.facts import FileFacts, ListedFacts, LocalFacts
 from hermes_tui.safety.judge import classify, judge
+from hermes_tui.safety.redact import Redactor, redact
 from hermes_tui.safety.rules import Rules
+from hermes_tui.safety.tools import judge_tool
 from hermes_tui.safety.verdict import Decision, Effect, Rule, RuleAction, RuleSource, Scope, Verb, Verdict
 
 __all__ = [
@@ -15,6 +17,7 @@ __all__ = [
     "FileFacts",
     "ListedFacts",
     "LocalFacts",
+    "Redactor",
     "Rule",
     "RuleAction",
     "RuleSource",
@@ -24,4 +27,6 @@ __all__ = [
     "Verdict",
     "classify",
     "judge",
+    "judge_tool",
+    "redact",
 ]

@@ -9,7 +9,7 @@ import shlex
 from hermes_tui.safety import analysis as analysis_module
 from hermes_tui.safety.analysis import Analysis
 from hermes_tui.safety.display import display_flags, is_grave
-from hermes_tui.safety.facts import FileFacts, LocalFacts
+from hermes_tui.safety.facts import FileFacts, ListedFacts, LocalFacts
 from hermes_tui.safety.policy import Preset
 from hermes_tui.safety.rules import Rules, propose
 from hermes_tui.safety.scopes import Geography
@@ -132,8 +132,27 @@ def _counted(effect: Effect, facts: FileFacts) -> str:
     return f"Deletes {number} {'file' if count == 1 else 'files'} in {effect.text.removeprefix('Deletes ')}"
 
 
+_warm = False
+
+
+def warm() -> None:
+    """Load what a judgement may need, so that the first ones are as fast as the others."""
+    global _warm
+    if _warm:
+        return
+    _warm = True
+    samples = (
+        "python -c 'print(1)'", "node -e 'f(1)'", "perl -e 'print 1'", "ruby -e 'puts 1'", "php -r 'echo 1;'", "sed p x", "awk '{print}' x",
+        "sqlite3 x 'select 1'", "psql -c 'select 1'", "mongosh --eval 'db.x.find()'", "redis-cli get x", "vim -c q", "git log", "docker ps",
+        "curl x", "find . -name x", "ls | xargs cat", "kubectl get pods", "aws s3 ls", "npm test", "make x", "echo ~/$x `ls` {a,b}",
+    )  # fmt: skip
+    for command in samples:
+        judge(command, cwd="/", home="/nonexistent", workspace="/nonexistent/x", facts=ListedFacts(()))
+
+
 def classify(command: str, context: dict[str, str]) -> dict[str, object]:
     """Return the verdict in the three words that scoring programs know: allow, ask, block."""
+    warm()
     verdict = judge(command, cwd=context["cwd"], home=context["home"], workspace=context["workspace"])
     return {"decision": short(verdict.decision), "display": list(verdict.display)}
 

@@ -9,6 +9,8 @@ from hermes_tui.safety.shell.nodes import Lit, Part
 MAX_RESULTS = 256
 """More words than this are not followed."""
 
+MAX_GROUPS = 40
+
 _RANGE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?")
 
 
@@ -24,6 +26,8 @@ def expand_braces(parts: list[Part]) -> list[list[Part]]:
             items.extend(part.text)
         else:
             items.append(part)
+    if items.count("{") > MAX_GROUPS:
+        raise TooManyWords
     results = _expand(items)
     return [_join(result) for result in results]
 

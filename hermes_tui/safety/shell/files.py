@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from hermes_tui.safety.shell.expand import Expander
     from hermes_tui.safety.shell.machine import Input
 
+PATH_MAX = 4096
+"""Longer paths open nothing on Linux (limits.h)."""
+
 _GRAVITY = {
     scope: rank
     for rank, scope in enumerate(
@@ -75,6 +78,8 @@ class Files:
     def locate(self, text: str, *, follow: bool = True) -> Located:
         """Work out a path as the present place sees it."""
         place, geography = self.state.place, self.geography
+        if len(text) > PATH_MAX:
+            return Located(text[:PATH_MAX], Scope.UNKNOWN)
         folder = self.folder()
         path = geography.proc_alias(geography.absolute(text, folder), folder)
         if place.root:

@@ -25,10 +25,14 @@ from hermes_tui.safety.shell.nodes import (
 MAX_DEPTH = 20
 """Nested substitutions and compounds that are followed; the deepest honest command on record has four."""
 
+MAX_WORDS = 2500
+"""Words, expansions and substitutions that are read; a command with more is not followed to its end."""
+
 _PLAIN = re.compile(r"[^\s\\'\"`$|&;()<>]+|[\r\x0b\x0c\x1c-\x1f\x85\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 _IN_DOUBLE = re.compile(r"[^\\\"`$]+")
 _IN_HEREDOC = re.compile(r"[^\\`$]+")
 _IN_BRACE = re.compile(r"[^\\'\"`$}]+")
+_MAX_ARITHMETIC = 4096
 _BLANK = re.compile(r"(?:[ \t]|\\\n)*")
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _SPECIAL = "@*#?-$!0123456789"
@@ -59,10 +63,12 @@ def ansi_c(text: str) -> str:
 class Lexer:
     """Reads words at ``pos``. ``Parser`` adds the grammar above them."""
 
-    def __init__(self, source: str, depth: int = 0) -> None:
+    def __init__(self, source: str, depth: int = 0, meter: list[int] | None = None) -> None:
         self.source = source
         self.pos = 0
         self.depth = depth
+        self.meter = meter if meter is not None else [MAX_WORDS]
+        """What is left of the budget, shared with the readers of nested texts."""
         self.pending: list[tuple[Redirect, str, bool, bool]] = []
         """Here-documents whose bodies start after the next newline: redirect, delimiter, quoted, tabs stripped."""
 
@@ -76,6 +82,11 @@ class Lexer:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise self.fail("nested too deeply to follow")
+
+    def spend(self) -> None:
+        self.meter[0] -= 1
+        if self.meter[0] < 0:
+            raise self.fail("too long to follow")
 
     def skip_blanks(self) -> None:
         match = _BLANK.match(self.source, self.pos)
@@ -93,6 +104,9 @@ class Lexer:
         """Read one word, or None where none starts here."""
         source, start = self.source, self.pos
         length = len(source)
+        self.meter[0] -= 1
+        if self.meter[0] < 0:
+            raise self.fail("too long to follow")
         parts: list[Part] = []
         while self.pos < length:
             plain = _PLAIN.match(source, self.pos)
@@ -188,6 +202,7 @@ class Lexer:
 
     def _dollar(self, parts: list[Part], *, quoted: bool) -> None:
         source = self.source
+        self.spend()
         self.pos += 1
         self.skip_joins()
         char = source[self.pos : self.pos + 1]
@@ -231,7 +246,7 @@ class Lexer:
         return name
 
     def _dollar_paren(self, quoted: bool) -> Part:
-        if self.source.startswith("((", self.pos):
+        if self.source.startswith("((", self.pos) and self.source.find("))", self.pos) > 0:
             mark, depth = self.pos, self.depth
             try:
                 self.pos += 2
@@ -254,7 +269,7 @@ class Lexer:
         parts: list[Part] = []
         level = 0
         opening, shut = ("[", "]") if closing == "]" else ("(", ")")
-        while self.pos < len(source):
+        while self.pos < len(source) and self.pos - start < _MAX_ARITHMETIC:
             char = source[self.pos]
             if level == 0 and source.startswith(closing, self.pos):
                 word = finish_word(parts, start, self.pos)
@@ -292,6 +307,7 @@ class Lexer:
 
     def _backtick(self, quoted: bool) -> CmdSub:
         source, pos = self.source, self.pos + 1
+        self.spend()
         text: list[str] = []
         while pos < len(source) and source[pos] != "`":
             if source[pos] == "\\" and source[pos + 1 : pos + 2] in (("$", "`", "\\", '"') if quoted else ("$", "`", "\\")):
@@ -301,7 +317,7 @@ class Lexer:
         if pos >= len(source):
             raise self.fail("a backtick is not closed")
         self.pos = pos + 1
-        inner = type(self)("".join(text) + ")", self.depth)
+        inner = type(self)("".join(text) + ")", self.depth, self.meter)
         return CmdSub(inner.sequence_until_paren(), quoted)
 
     def _braced(self, quoted: bool) -> Part:
@@ -419,7 +435,7 @@ class Lexer:
         text = "".join(lines)
         if quoted or not re.search(r"[$`\\]", text):
             return finish_word([Quoted(text)], start, pos)
-        return finish_word(type(self)(text, self.depth).expansions(), start, pos)
+        return finish_word(type(self)(text, self.depth, self.meter).expansions(), start, pos)
 
     def _logical_line(self, pos: int, *, joins: bool) -> tuple[str, int]:
         """Return the line at ``pos`` and where the next one starts; with ``joins`` continued lines are one line."""

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from hermes_tui.safety.facts import FileFacts
     from hermes_tui.safety.scopes import Geography
 
-MAX_STEPS = 600
+MAX_STEPS = 400
 """Simple commands that are followed in one judgement."""
 MAX_NESTING = 16
 """Texts inside texts (``sh -c``, ``eval``, substitutions)."""

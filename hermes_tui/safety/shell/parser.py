@@ -228,7 +228,7 @@ class Parser(Lexer):
         return self._simple()
 
     def _parenthesis(self) -> Command:
-        if self.source.startswith("((", self.pos):
+        if self.source.startswith("((", self.pos) and self.source.find("))", self.pos) > 0:
             mark, depth = self.pos, self.depth
             try:
                 self.pos += 2

@@ -27,7 +27,7 @@ _ACTIVATE = {ord("*"): STAR, ord("?"): QUESTION, ord("["): BRACKET}
 _ACTIVATE_SIMPLE = {ord("*"): STAR, ord("?"): QUESTION}
 _DEACTIVATE = {ord(STAR): "*", ord(QUESTION): "?", ord(BRACKET): "["}
 _SHOW = {**_DEACTIVATE, ord(UNKNOWN): "…", ord(OUTPUT): "…", ord(FETCHED): "…", ord(SECRET): "…"}
-_LIVE = re.compile(r"[*?]|\[[^\]]*.\]")
+_LIVE = re.compile(r"[*?\[]")
 
 Scalar = str
 Array = dict[str, str]
