@@ -229,6 +229,9 @@ def search_text(block: AnyBlock) -> Iterable[str]:
         case ToolBlock():
             yield f"{block.name} {block.summary}"
             yield block.result.content if block.result else block.live
+            if block.result is not None:
+                yield str(block.result.display.get("output", ""))
+                yield block.diff
         case TurnEndBlock() | BackendBlock():
             yield block.detail
         case InquiryBlock():

@@ -26,8 +26,12 @@ class PagerView(ScrollView, can_focus=True, inherit_bindings=False):
         overflow-x: hidden;
         overflow-y: scroll;
         scrollbar-size-vertical: 1;
+        scrollbar-background: $background;
+        scrollbar-background-hover: $background;
+        scrollbar-background-active: $background;
+        scrollbar-color: $foreground 20%;
         & > .pager--number { color: $text-muted; }
-        & > .pager--hit { background: $warning 40%; text-style: bold; }
+        & > .pager--hit { background: $warning; color: $background; text-style: bold; }
         & > .pager--hit-line { background: $foreground 10%; }
     }
     """
@@ -68,20 +72,19 @@ class PagerView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         base = self.rich_style
+        if self.scroll_offset.y + y == self.hit:
+            base += Style(bgcolor=self.get_component_rich_style("pager--hit-line").bgcolor)
         width, number = self.size.width, self.scroll_offset.y + y
         text = self._line(number)
         if text is None:
             return Strip.blank(width, base)
         digits = len(str(self.lines.count))
-        number_style = base + self.get_component_rich_style("pager--number", partial=True)
+        number_style = self.get_component_rich_style("pager--number")
         spans = decode_lines(text, style=Style.null())[0]
         strip = Strip([Segment(part, base + style if style else base) for part, style, _ in self._marked(spans)])
         strip = strip.crop(self.shift, self.shift + max(1, width - digits - 3))
         strip = Strip([Segment(f" {number + 1:>{digits}}  ", number_style), *strip])
-        strip = strip.adjust_cell_length(width, base)
-        if number == self.hit:
-            strip = strip.apply_style(self.get_component_rich_style("pager--hit-line", partial=True))
-        return strip
+        return strip.adjust_cell_length(width, base)
 
     def _line(self, number: int) -> str | None:
         first, height = self.scroll_offset.y, self.size.height + 1

@@ -1,6 +1,5 @@
 """Transcript: the conversation as the person reads it. Keys, mouse and messages over the line view."""
 
-from collections.abc import Callable
 from typing import ClassVar
 
 from textual import events
@@ -18,13 +17,12 @@ from hermes_tui.widgets.blocks import (
     ToolBlock,
     TurnEndBlock,
     UserBlock,
-    is_error,
 )
 from hermes_tui.widgets.tool_output import plain_output
-from hermes_tui.widgets.transcript_canvas import TranscriptCanvas
+from hermes_tui.widgets.transcript_search import KINDS, TranscriptSearch
 
 
-class Transcript(TranscriptCanvas, inherit_bindings=False):
+class Transcript(TranscriptSearch, inherit_bindings=False):
     """A transcript to move about in: block by block, prompt by prompt, error by error."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -39,6 +37,8 @@ class Transcript(TranscriptCanvas, inherit_bindings=False):
         Binding("right_curly_bracket", "jump('tool', 1)", "Tool call below", id="transcript.tool_down", show=False),
         Binding("E", "jump('error', -1)", "Error above", id="transcript.error_up", show=False),
         Binding("e", "jump('error', 1)", "Error below", id="transcript.error_down", show=False),
+        Binding("n", "next_hit(1)", "Next hit", id="transcript.next_hit", show=False),
+        Binding("N", "next_hit(-1)", "Hit before", id="transcript.previous_hit", show=False),
         Binding("minus", "fold_all", "Fold all", id="transcript.fold_all", show=False),
         Binding("plus", "unfold_all", "Unfold all", id="transcript.unfold_all", show=False),
         Binding("home,g", "top", "Start", id="transcript.start", show=False),
@@ -106,12 +106,8 @@ class Transcript(TranscriptCanvas, inherit_bindings=False):
         return self._heights.at(y)[0]
 
     def action_jump(self, kind: str, step: int) -> None:
-        """Go to the next block of a kind (``prompt``, ``tool``, ``error``) in a direction."""
-        wanted: Callable[[AnyBlock], bool] = {
-            "prompt": lambda block: isinstance(block, UserBlock),
-            "tool": lambda block: isinstance(block, ToolBlock),
-            "error": is_error,
-        }[kind]
+        """Go to the next block of a kind (a key of ``KINDS``) in a direction."""
+        wanted = KINDS[kind]
         start = self.cursor if self.cursor is not None else self._first_seen(from_end=False)
         if self.cursor is None and step < 0:
             start += 1
@@ -124,6 +120,10 @@ class Transcript(TranscriptCanvas, inherit_bindings=False):
                 return
             index += step
         self.app.bell()
+
+    def action_next_hit(self, step: int) -> None:
+        if not self.next_hit(step):
+            self.app.bell()
 
     # -- folding ------------------------------------------------------------------------------------------------------
 

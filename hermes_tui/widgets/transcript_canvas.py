@@ -172,6 +172,10 @@ class TranscriptCanvas(ScrollView, can_focus=True):
                 changes.append((index, first, end))
         return view
 
+    def view_of(self, index: int) -> BlockView:
+        """Return the drawing of block ``index``, made if need be."""
+        return self._ensure(index, [])
+
     def _forget_old(self) -> None:
         """Drop drawings that were not shown for long."""
         while self._kept_lines > _KEPT_LINES and len(self._views) > 60:

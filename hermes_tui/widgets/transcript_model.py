@@ -1,6 +1,7 @@
 """TranscriptModel: events -> blocks. One reducer for live events, stored sessions and child agents; no Textual."""
 
-from collections.abc import Iterable
+from bisect import insort
+from collections.abc import Iterable, Sequence
 
 from hermes_tui.protocol.events import (
     AnyEvent,
@@ -42,6 +43,7 @@ from hermes_tui.widgets.blocks import (
     ToolState,
     TurnEndBlock,
     UserBlock,
+    is_error,
 )
 
 
@@ -67,6 +69,8 @@ class TranscriptModel:
         self._retry: NoticeBlock | None = None
         self._turn_calls = 0
         self._changed: set[int] = set()
+        self._failures: list[int] = []
+        self._failed: set[int] = set()
 
     def concerns(self, event: AnyEvent) -> bool:
         """Whether the event belongs to this transcript's agent."""
@@ -82,11 +86,19 @@ class TranscriptModel:
         for event in events:
             if self.concerns(event):
                 self._apply(event)
+        for index in self._changed:
+            if is_error(self.blocks[index]) and index not in self._failed:
+                self._failed.add(index)
+                insort(self._failures, index)
         return self._changed
 
     def tool(self, call_id: str) -> ToolBlock | None:
         """Return the block of a call."""
         return self._tools.get(call_id)
+
+    def failures(self) -> Sequence[int]:
+        """Return the ids of the blocks that tell of something that went wrong, in order."""
+        return self._failures
 
     @property
     def active(self) -> list[ToolBlock]:

@@ -8,10 +8,17 @@ from textual.pilot import Pilot
 
 from hermes_tui.protocol.events import AnyEvent
 from hermes_tui.screens.pager import PagerScreen
+from hermes_tui.widgets.code_highlight import read
 from hermes_tui.widgets.transcript import Transcript
 from tests.ui.transcript_sample import FAILURE, NOW, finished_turn, running_turn
 
 SnapCompare = Callable[..., bool]
+
+
+@pytest.fixture(autouse=True)
+def lexer() -> None:
+    """Load the lexer, so that short code is coloured at once and not when a thread comes to it."""
+    read("", "python")
 
 
 class TranscriptApp(App[None]):
