@@ -12,7 +12,7 @@ from hermes_tui.protocol.cancel import CancelToken
 from hermes_tui.protocol.context import AgentState, ToolContext
 from hermes_tui.protocol.inquiries import AnyInquiry, InquiryOutcome, PasswordAnswer, PasswordInquiry, Reply
 from hermes_tui.safety.sudo import SudoKeeper
-from hermes_tui.tools import terminal_tool
+from hermes_tui.tools import process_tool, terminal_tool
 
 
 class ScriptedPerson:
@@ -70,8 +70,11 @@ def run(environment: LocalEnvironment, keeper: SudoKeeper, case: dict[str, Any],
     if case["stdin"] is not None:
         Path(folder, "input").write_text(case["stdin"], encoding="utf-8")
         command = f"{{ {command}\n}} <input"
-    args = {"command": command, "timeout": case["timeout"], "pty": case["pty"]}
+    args = {"command": command, "timeout": case["timeout"], "pty": case["pty"], "background": case["background"]}
     answer = json.loads(terminal_tool.terminal(args, context=context))
+    if case["background"]:
+        process_tool.process_registry().wait(answer["session_id"], case["timeout"])
+        answer = json.loads(process_tool.process({"action": "log", "session_id": answer["session_id"]}))
     return {
         "output": answer.get("output", ""),
         "code": answer.get("exit_code"),

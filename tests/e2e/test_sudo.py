@@ -42,6 +42,7 @@ class Case:
     answers: list[str | None] = field(default_factory=list)
     stdin: str | None = None
     pty: bool = False
+    background: bool = False
     timeout: float = 30
     remember: bool = False
 
@@ -226,6 +227,12 @@ def test_the_word_sudo_as_text(user: SudoUser) -> None:
 def test_under_a_pseudo_terminal(user: SudoUser) -> None:
     [done] = user.run(Case("sudo id -u", [user.password], pty=True))
     assert done["output"].strip() == "0"
+
+
+def test_in_the_background(user: SudoUser) -> None:
+    [done] = user.run(Case(f"sudo id -u; echo {user.password}", [user.password], background=True))
+    assert done["output"] == "0\n[password hidden]"
+    assert len(done["asked"]) == 1
 
 
 def test_clock_stands_still_while_the_person_types(user: SudoUser) -> None:
