@@ -86,11 +86,12 @@ def _bar(
     begin, end = axis
     scale = room / max(end - begin, 1.0)
     queued, started, ended = row.span(now)
-    cuts = [min(room, round((moment - begin) * scale)) for moment in (queued, started, ended)]
+    cuts = [min(room, max(0, round((moment - begin) * scale))) for moment in (queued, started, ended)]
+    cuts[1] = max(cuts[0], cuts[1])
+    cuts[2] = max(cuts[1], cuts[2])
     if row.started_at is not None and cuts[2] == cuts[1]:
         # Something that ran is never drawn as nothing.
-        cuts[1] = min(cuts[1], room - 1)
-        cuts[2] = cuts[1] + 1
+        cuts = [min(cuts[0], room - 1), min(cuts[1], room - 1), min(cuts[1], room - 1) + 1]
     return Content.assemble(
         indent + " " * cuts[0],
         (signs.bar_wait * (cuts[1] - cuts[0]), "$text-muted"),

@@ -1,10 +1,9 @@
 """A bare app in the program's own themes that shows one screen and keeps every message for the app."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from textual.app import App
-from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
 
@@ -15,11 +14,10 @@ M = TypeVar("M", bound=Message)
 LIBRARY = theme_loader.load_library([theme_loader.builtin_folder()])
 
 
-class HarnessApp(App[Any]):
+class HarnessApp(App[Any], inherit_bindings=False):
     """Stands where ``HermesApp`` will stand: it shows ``first`` and records what bubbles up."""
 
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS: ClassVar[list[BindingType]] = []
 
     def __init__(self, first: Callable[[], Screen[Any]], theme: str = "hermes-dark") -> None:
         super().__init__()

@@ -81,6 +81,13 @@ def test_a_closed_toolset_does_not_name_its_tools_and_an_open_one_does() -> None
     assert "1.2k tok" in toolset_row(row, opened=False, width=30).plain
 
 
+@given(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9), st.floats(-1e9, 1e9), st.floats(-1e9, 1e9))
+def test_clocks_that_go_backwards_break_no_bar(queued: float, started: float, ended: float, now: float) -> None:
+    row = Row(key="a", agent_id="", name="x", summary="", queued_at=queued, started_at=started, ended_at=ended)
+    lines = row_lines(row, (0, 10), with_bar=True, now=now, width=30, signs=UNICODE, emoji=False)
+    assert max(line.cell_length for line in lines) <= 30
+
+
 def test_something_that_ran_is_never_drawn_as_nothing() -> None:
     row = Row(key="a", agent_id="", name="x", summary="", state=State.DONE, queued_at=0, started_at=0, ended_at=0.001)
     bar = row_lines(row, (0, 100), with_bar=True, now=100, width=30, signs=UNICODE, emoji=False)[1]
