@@ -11,13 +11,19 @@ from typing import Any, TypeVar, cast
 
 from hermes_tui.agent.bridge import run_async
 from hermes_tui.agent.calls import CallJob, GateDecision, PreparedCall
+from hermes_tui.agent.desk import Desk
+from hermes_tui.agent.gate import ApprovalGate, GateFacts
+from hermes_tui.agent.pool import DaemonPool
 from hermes_tui.config.load import load_settings
 from hermes_tui.paths import Paths
 from hermes_tui.protocol.cancel import CancelToken
 from hermes_tui.protocol.context import AgentState, ToolContext
 from hermes_tui.protocol.environment import Environment
 from hermes_tui.protocol.inquiries import AnyInquiry, InquiryOutcome, Reply
-from hermes_tui.protocol.messages import ToolCall, ToolOutcome
+from hermes_tui.protocol.messages import ToolCall
+from hermes_tui.safety import Rules, RuleSource
+from hermes_tui.safety.rules import load_rules
+from hermes_tui.safety.tools import DECLARED
 from hermes_tui.tools.discovery import ensure_discovered
 from hermes_tui.tools.registry import registry
 
@@ -56,7 +62,7 @@ def outside_job(task_id: str, session_id: str, user_task: str, enabled_tools: Co
         tools=tools,
         known=registry,
         context=context,
-        gate=_gate,
+        gate=_NobodyGate(paths, _place(task_id, paths).workspace),
         executor=_ThreadPerCall(),
         cancel=CancelToken(),
         spill_dir=spill_dir,
@@ -66,29 +72,40 @@ def outside_job(task_id: str, session_id: str, user_task: str, enabled_tools: Co
     )
 
 
-async def _gate(call: PreparedCall) -> GateDecision:
-    """Refuse commands that would have to be asked: nobody is there."""
-    command = call.args.get("command")
-    if call.entry.name != "terminal" or not isinstance(command, str):
-        return GateDecision.allow()
-    from hermes_tui.safety.judge import judge
-    from hermes_tui.safety.verdict import Decision
+class _NobodyGate:
+    """The program's own gate with nobody behind it: what would have to be asked is refused.
 
-    place = call.context.environment
-    verdict = judge(
-        command,
-        cwd=str(call.args.get("workdir") or place.cwd),
-        home=place.home,
-        workspace=call.context.workspace,
-        own_home=str(Paths.from_environment().home),
-    )
-    if verdict.decision is Decision.BLOCK:
-        return GateDecision.refuse(ToolOutcome.BLOCKED, f"Blocked, nobody was asked: {verdict.reason}")
-    if verdict.decision.asks:
-        return GateDecision.refuse(
-            ToolOutcome.NOBODY, f"This needs a person's approval, and nobody is there to ask: {verdict.reason}"
+    A tool that declares no effects passes: whoever calls it from outside runs in this process already. What a model
+    reaches this way (``execute_code``) is declared.
+    """
+
+    def __init__(self, paths: Paths, workspace: str) -> None:
+        self._paths = paths
+        self._workspace = workspace
+
+    async def __call__(self, call: PreparedCall) -> GateDecision:
+        if call.entry.name not in DECLARED and call.entry.name != "terminal":
+            return GateDecision.allow()
+        # Read anew each time; rules that cannot be read raise, and the call fails.
+        rules = Rules(load_rules(self._paths.rules, RuleSource.USER))
+        nobody = Desk(lambda event: None, unattended=lambda inquiry: None)
+        return await ApprovalGate(desk=nobody, rules=rules, facts=self._facts, pool=_judges())(call)
+
+    def _facts(self) -> GateFacts:
+        approvals = load_settings(self._paths, os.environ).settings.approvals
+        return GateFacts(
+            mode=approvals.mode,
+            preset=approvals.preset,
+            workspace=self._workspace,
+            own_home=str(self._paths.home),
+            rules_path=self._paths.rules,
+            timeout_s=None,
         )
-    return GateDecision.allow()
+
+
+@functools.cache
+def _judges() -> DaemonPool:
+    return DaemonPool(1, "judge")
 
 
 class _Nobody:
