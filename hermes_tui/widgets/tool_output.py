@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.segment import Segment
@@ -133,3 +134,16 @@ def _argument_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     return _pretty(value) if isinstance(value, Mapping | list) and value else json.dumps(value, ensure_ascii=False)
+
+
+def whole_output(block: ToolBlock) -> tuple[str, str | Path]:
+    """Return a title and all that a call has put out, as a text or as the file that holds it: what a pager shows."""
+    title = " ".join(f"{clean(block.name)}  {clean(block.summary)}".split("\n"))
+    result = block.result
+    if result is None:
+        return title, block.live or "No output yet."
+    if result.spilled_to:
+        return title, Path(result.spilled_to)
+    parts = [block.diff or output_text(result), error_text(result)]
+    text = "\n\n".join(part.rstrip("\n") for part in parts if part)
+    return title, text or f"No output.\n\n{_pretty(block.arguments)}"

@@ -164,7 +164,10 @@ def _footer(block: ToolBlock, look: Look) -> str:
     facts: list[str] = []
     if result.exit_code is not None:
         facts.append(f"exit {result.exit_code}")
-    if result.size_chars:
+    size = result.display.get("size_bytes")
+    if isinstance(size, int) and size:
+        facts.append(f"{size:,} bytes")
+    elif result.size_chars:
         facts.append(count(result.size_chars, "character"))
     if result.spilled_to:
         facts.append(f"whole output in {clean(result.spilled_to)}")

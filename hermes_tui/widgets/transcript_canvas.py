@@ -115,7 +115,7 @@ class TranscriptCanvas(ScrollView, can_focus=True):
         for index in sorted(changed):
             if index == len(self._heights):
                 self._heights.append(self._estimate(self.model.blocks[index]))
-                self.unseen |= not self.following
+                self.unseen |= self._held or not self.following
             elif view := self._views.get(index):
                 view.stale = True
         self._settle()
@@ -187,6 +187,11 @@ class TranscriptCanvas(ScrollView, can_focus=True):
     def _window(self) -> int:
         return max(1, self.scrollable_content_region.height)
 
+    @property
+    def _held(self) -> bool:
+        """Whether text is selected: then nothing moves, as if the person read further up."""
+        return self.text_selection is not None
+
     def _settle(self) -> None:
         """Draw what the window shows, place the window, and repaint what changed."""
         if self._look is None or not self.is_attached:
@@ -195,7 +200,7 @@ class TranscriptCanvas(ScrollView, can_focus=True):
         window = self._window()
         before_y = self.scroll_offset.y
         last = len(self._heights) - 1
-        if self.following:
+        if self.following and not self._held:
             index, room = last, window
             while index >= 0 and room > 0:
                 self._ensure(index, changes)
@@ -243,7 +248,7 @@ class TranscriptCanvas(ScrollView, can_focus=True):
         self._show_thumb(total, y)
         self._top = self._heights.at(y)
         self._placing = False
-        if self.following:
+        if self.following and not self._held:
             self.unseen = False
 
     def _show_thumb(self, total: int, y: int) -> None:
@@ -327,7 +332,7 @@ class TranscriptCanvas(ScrollView, can_focus=True):
             stop = window if end < 0 else min(window, top + end)
             if start < stop:
                 self.refresh(Region(0, start, width, stop - start))
-        if not self.following:
+        if self.unseen:
             self.refresh(Region(0, window - 1, width, 1))
 
     def refresh_block(self, index: int | None) -> None:
@@ -355,7 +360,7 @@ class TranscriptCanvas(ScrollView, can_focus=True):
     def _painted_line(self, y: int) -> Strip:
         found = self._line_at(self.scroll_offset.y + y)
         strip = self._marked(*found) if found else Strip.blank(self.size.width, self._base)
-        if self.unseen and not self.following and y == self._window() - 1:
+        if self.unseen and y == self._window() - 1:
             strip = self._with_new_below(strip)
         return strip
 
@@ -403,6 +408,8 @@ class TranscriptCanvas(ScrollView, can_focus=True):
         return True
 
     def selection_updated(self, selection: Selection | None) -> None:
+        if selection is None:
+            self._settle()
         self.refresh()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:

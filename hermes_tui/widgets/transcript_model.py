@@ -64,7 +64,7 @@ class TranscriptModel:
         self._children: dict[str, tuple[ToolBlock, ChildRow]] = {}
         self._text: AssistantBlock | None = None
         self._reasoning: ReasoningBlock | None = None
-        self._last_text: AssistantBlock | None = None  # of the model call that is going on
+        self._texts: list[AssistantBlock] = []  # of the model call that is going on: one, unless something broke in
         self._last_reasoning: ReasoningBlock | None = None
         self._retry: NoticeBlock | None = None
         self._turn_calls = 0
@@ -155,7 +155,8 @@ class TranscriptModel:
             if not event.text.strip():
                 return  # models like to begin with newlines; nothing to show yet
             self._close_reasoning(event.at)
-            block = self._text = self._last_text = AssistantBlock(id=self._next, at=event.at)
+            block = self._text = AssistantBlock(id=self._next, at=event.at)
+            self._texts.append(block)
             self._add(block)
         block.text.append(event.text)
         self._changed.add(block.id)
@@ -177,7 +178,7 @@ class TranscriptModel:
         """The whole answer: it replaces what was streamed, where the two differ."""
         if event.reasoning.strip():
             if self._last_reasoning is None:
-                if self._last_text is None:
+                if not self._texts:
                     self._last_reasoning = ReasoningBlock(
                         id=self._next, at=event.at, text=GrowingText(event.reasoning), ended=event.at
                     )
@@ -186,15 +187,23 @@ class TranscriptModel:
                 self._last_reasoning.text = GrowingText(event.reasoning)
                 self._changed.add(self._last_reasoning.id)
         if event.text.strip():
-            if self._last_text is None:
-                self._text = self._last_text = AssistantBlock(id=self._next, at=event.at, text=GrowingText(event.text))
-                self._add(self._text)
-            elif str(self._last_text.text).strip() != event.text.strip():
-                self._last_text.text = GrowingText(event.text)
-                self._last_text.replaced += 1
-                self._changed.add(self._last_text.id)
+            self._settle_text(event)
         self._close_text(event.at)
-        self._last_text = self._last_reasoning = None
+        self._texts, self._last_reasoning = [], None
+
+    def _settle_text(self, event: AssistantMessage) -> None:
+        if not self._texts:
+            self._text = AssistantBlock(id=self._next, at=event.at, text=GrowingText(event.text))
+            self._add(self._text)
+            return
+        *earlier, last = self._texts
+        text = event.text.lstrip("\n")
+        for block in earlier:
+            text = text.removeprefix(str(block.text).lstrip("\n"))
+        if str(last.text).strip() != text.strip():
+            last.text = GrowingText(text)
+            last.replaced += 1
+            self._changed.add(last.id)
 
     def _close_text(self, at: float) -> None:
         self._close_reasoning(at)
@@ -288,7 +297,6 @@ class TranscriptModel:
     def _apply_notice(self, event: Notice | ModelRetry | ModelChanged | SessionStarted | BackendChanged) -> None:
         match event:
             case Notice():
-                self._close_text(event.at)
                 self._add(NoticeBlock(id=self._next, at=event.at, level=event.level, text=event.text))
             case ModelRetry():
                 text = f"{event.reason} Trying again in {event.delay_s:.0f} s (attempt {event.attempt})."
@@ -300,7 +308,7 @@ class TranscriptModel:
                     self._add(self._retry)
                 self._retry.text = text
                 self._changed.add(self._retry.id)
-                self._last_text = self._last_reasoning = None
+                self._texts, self._last_reasoning = [], None
             case ModelChanged():
                 text = f"Model: {event.model}" + (f" · {event.provider}" if event.provider else "")
                 self._add(NoticeBlock(id=self._next, at=event.at, level=NoticeLevel.INFO, text=text))
@@ -320,13 +328,13 @@ class TranscriptModel:
 
     def _on_turn_finished(self, event: TurnFinished) -> None:
         self._close_text(event.at)
-        self._last_text = self._last_reasoning = self._retry = None
-        # Calls that were still being written when the turn ended were never sent to a tool.
-        for tool in list(self._active.values()):
-            tool.state = ToolState.INTERRUPTED if event.end is TurnEnd.INTERRUPTED else ToolState.FAILED
-            tool.live = tool.progress = ""
-            self._changed.add(tool.id)
-        self._active.clear()
+        self._texts, self._last_reasoning, self._retry = [], None, None
+        # Calls that were still being written when the turn ended were never sent to a tool, so no result comes.
+        for tool in self.active:
+            if tool.state is ToolState.FORMING:
+                tool.state = ToolState.INTERRUPTED if event.end is TurnEnd.INTERRUPTED else ToolState.FAILED
+                del self._active[tool.call_id]
+                self._changed.add(tool.id)
         self._add(
             TurnEndBlock(
                 id=self._next,

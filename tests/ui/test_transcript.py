@@ -277,6 +277,22 @@ async def test_a_selection_stays_on_its_text_while_the_transcript_grows() -> Non
         assert before == transcript.get_selection(selection) == ("answer 0 line 0", "\n")
 
 
+async def test_nothing_moves_while_text_is_selected() -> None:
+    async with Host().run_test(size=(60, 20)) as pilot:
+        transcript = await fed(pilot, many(5))
+        await pilot.mouse_down(Transcript, offset=(5, 2))
+        await pilot.hover(Transcript, offset=(15, 4))
+        await pilot.mouse_up(Transcript, offset=(15, 4))
+        before = screen_lines(transcript)
+        transcript.feed(many(3))
+        await pilot.pause()
+        assert screen_lines(transcript)[:-1] == before[:-1]
+        assert "new below" in screen_lines(transcript)[-1]
+        transcript.screen.clear_selection()
+        await pilot.pause()
+        assert "finished" in screen_lines(transcript)[-1]
+
+
 async def test_a_double_click_does_not_select_everything() -> None:
     async with Host().run_test(size=(60, 20)) as pilot:
         transcript = await fed(pilot, many(3))

@@ -1,5 +1,7 @@
 """Tool panels: states told apart, headers that fit, output safe and bounded."""
 
+from pathlib import Path
+
 import pytest
 
 from hermes_tui.protocol.inquiries import ApprovalInquiry, InquiryOutcome
@@ -9,6 +11,7 @@ from hermes_tui.widgets.blocks import ChildRow, InquiryBlock, ToolBlock, ToolSta
 from hermes_tui.widgets.code_highlight import Highlighter
 from hermes_tui.widgets.lines import Line, PlainPalette, width_of
 from hermes_tui.widgets.look import Look, duration
+from hermes_tui.widgets.tool_output import whole_output
 from hermes_tui.widgets.tool_panel import opened_by_default, tool_lines
 
 
@@ -177,3 +180,11 @@ def test_answers_to_questions_read_differently() -> None:
 )
 def test_durations(seconds: float, shown: str) -> None:
     assert duration(seconds) == shown
+
+
+def test_the_whole_output_is_a_text_or_the_file_that_holds_it() -> None:
+    shown = tool(result={"display": {"output": "\x1b[1mall\x1b[0m of it\n"}, "error": "and why"})
+    assert whole_output(shown) == ("terminal  make all", "\x1b[1mall\x1b[0m of it\n\nand why")
+    assert whole_output(tool(result={"spilled_to": "/tmp/x"}))[1] == Path("/tmp/x")
+    assert whole_output(tool(ToolState.RUNNING, live="so far"))[1] == "so far"
+    assert whole_output(tool(arguments={"command": "true"}))[1] == 'No output.\n\n{\n  "command": "true"\n}'

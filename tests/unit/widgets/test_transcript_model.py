@@ -9,6 +9,8 @@ from hermes_tui.protocol.events import (
     InquiryClosed,
     InquiryOpened,
     ModelRetry,
+    Notice,
+    NoticeLevel,
     ReasoningDelta,
     TextDelta,
     ToolCallForming,
@@ -101,6 +103,29 @@ def test_the_whole_answer_replaces_deltas_that_differ() -> None:
     block = model.blocks[0]
     assert isinstance(block, AssistantBlock)
     assert (str(block.text), block.replaced, block.open) == ("Hello", 1, False)
+
+
+def test_what_breaks_into_a_streamed_answer_does_not_double_it() -> None:
+    model = TranscriptModel()
+    model.apply_all(
+        [
+            TextDelta(text="One "),
+            Notice(level=NoticeLevel.INFO, text="by the way"),
+            TextDelta(text="two "),
+            UserMessage(text="wait", how="steer"),
+            TextDelta(text="three"),
+            AssistantMessage(text="One two three"),
+        ]
+    )
+    texts = [str(block.text) for block in model.blocks if isinstance(block, AssistantBlock)]
+    assert texts == ["One two ", "three"]
+
+
+def test_the_end_of_a_turn_leaves_calls_of_the_person_running() -> None:
+    model = TranscriptModel()
+    model.apply_all([queued("own"), ToolStarted(call_id="own"), TurnFinished(turn_id="t", end=TurnEnd.FINISHED)])
+    assert model.busy
+    assert model.apply(ToolOutput(call_id="own", text="still there")) == {0}
 
 
 def test_a_call_is_told_from_its_first_character_to_its_end() -> None:
