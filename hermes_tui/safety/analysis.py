@@ -12,7 +12,7 @@ from hermes_tui.safety.scopes import Geography
 from hermes_tui.safety.shell.machine import Machine
 from hermes_tui.safety.shell.parser import parse
 from hermes_tui.safety.shell.reading import readings_differ
-from hermes_tui.safety.shell.values import RESERVED
+from hermes_tui.safety.shell.values import RESERVED, shown
 from hermes_tui.safety.verdict import Decision, Effect, Scope, Verb
 
 MAX_COMMAND = 1 << 20
@@ -42,7 +42,7 @@ def analyse(command: str, *, cwd: str, geography: Geography, facts: FileFacts, p
             machine.unresolved(f"it could not be read ({program.error})")
         elif readings_differ(command, program):
             machine.unresolved("two ways of reading it differ")
-    effects = tuple((replace(effect, decision=weigh(effect, preset)), span) for effect, span in machine.effects.values())
+    effects = tuple((replace(effect, decision=weigh(effect, preset), target=shown(effect.target)), span) for effect, span in machine.effects.values())
     resolved = not any(effect.verb is Verb.UNRESOLVED for effect, _ in effects)
     return Analysis(effects, tuple(machine.commands), tuple(machine.not_checked), resolved)
 

@@ -20,7 +20,7 @@ from hermes_tui.safety.programs.roles import METADATA_HOST, host_of, is_local_ur
 from hermes_tui.safety.rules import Rules
 from hermes_tui.safety.scopes import Geography
 from hermes_tui.safety.shell.machine import Machine
-from hermes_tui.safety.shell.values import RESERVED
+from hermes_tui.safety.shell.values import RESERVED, shown
 from hermes_tui.safety.verdict import Decision, Effect, Rule, RuleAction, RuleSource, Scope, Verb, Verdict, strictest
 
 _log = logging.getLogger(__name__)
@@ -36,9 +36,15 @@ def _text(args: Mapping[str, Any], key: str) -> str:
     return RESERVED.sub("\ufffd", value) if isinstance(value, str) else ""
 
 
+def _path(machine: Machine, args: Mapping[str, Any], key: str = "path") -> str:
+    """Return a path as the file tools take it: a leading tilde is the home folder."""
+    path = _text(args, key)
+    return machine.home + path[1:] if path == "~" or path.startswith("~/") else path
+
+
 def _write_file(machine: Machine, args: Mapping[str, Any]) -> None:
     """The file tools keep checkpoints and show diffs, so that an overwrite in the workspace is an edit."""
-    _edit(machine, _text(args, "path"))
+    _edit(machine, _path(machine, args))
 
 
 def _edit(machine: Machine, path: str) -> None:
@@ -47,7 +53,7 @@ def _edit(machine: Machine, path: str) -> None:
 
 def _patch(machine: Machine, args: Mapping[str, Any]) -> None:
     if args.get("mode") != "patch" and not args.get("patch"):
-        _edit(machine, _text(args, "path"))
+        _edit(machine, _path(machine, args))
         return
     for action, path in _PATCH_LINE.findall(_text(args, "patch")):
         if action == "Delete File":
@@ -57,11 +63,11 @@ def _patch(machine: Machine, args: Mapping[str, Any]) -> None:
 
 
 def _read(machine: Machine, args: Mapping[str, Any]) -> None:
-    machine.read(_text(args, "path"))
+    machine.read(_path(machine, args))
 
 
 def _search(machine: Machine, args: Mapping[str, Any]) -> None:
-    machine.read(_text(args, "path") or ".", recursive=args.get("target") != "files")
+    machine.read(_path(machine, args) or ".", recursive=args.get("target") != "files")
 
 
 def _urls(machine: Machine, args: Mapping[str, Any]) -> None:
@@ -113,7 +119,7 @@ def _skill(machine: Machine, args: Mapping[str, Any]) -> None:
 
 
 def _speech(machine: Machine, args: Mapping[str, Any]) -> None:
-    if path := _text(args, "output_path"):
+    if path := _path(machine, args, "output_path"):
         machine.write(path)
 
 
@@ -198,7 +204,7 @@ def judge_tool(
             declares(machine, args)
         else:
             machine.add(Verb.EXEC_UNKNOWN, f"Calls the tool {name}, whose effects nobody has declared", name)
-        found = [replace(effect, decision=weigh(effect, Preset(preset))) for effect, _ in machine.effects.values()]
+        found = [replace(effect, decision=weigh(effect, Preset(preset)), target=shown(effect.target)) for effect, _ in machine.effects.values()]
     except Exception as error:  # noqa: BLE001 - a declaration that fails must end in a question, never in silence
         _log.warning("the effects of %s could not be worked out: %r", name, error)
         found = [Effect(Verb.UNRESOLVED, name, Scope.UNKNOWN, text=f"Could not work out what {name} would do", decision=Decision.ASK)]

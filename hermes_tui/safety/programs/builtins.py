@@ -94,6 +94,8 @@ def _popd(machine: Machine, argv: list[str], stdin: Input | None, want: bool) ->
 @_builtin("eval")
 def _eval(machine: Machine, argv: list[str], stdin: Input | None, want: bool) -> str:
     words = argv[2:] if argv[1:2] == ["--"] else argv[1:]
+    while words[:1] == ["eval"] and not any(sign in word for word in words for sign in "\\'\"$`*?[{~"):
+        words = words[1:]  # reading plain words again changes nothing
     return machine.run_text(" ".join(words), stdin, want=want, what="what eval is given")
 
 

@@ -206,6 +206,9 @@ def _long(call: Call, word: str, words: list[str], index: int) -> int:
             # An abbreviation that may be a destructive option counts as one.
             name = next(each for each in full if options[each].does)
             option = options[name]
+        elif full:
+            name = min(full, key=len)
+            option = options[name]
     if option is None:
         if call.spec.single and not name.startswith("--") and not equals:
             cluster = options.get(name[:2])
@@ -225,6 +228,9 @@ def _long(call: Call, word: str, words: list[str], index: int) -> int:
 
 def _short(call: Call, word: str, words: list[str], index: int) -> int:
     options = call.spec.options
+    if word[0] == "+" and word not in options:
+        call.options.append(("+", word[1:]))
+        return index
     if word in options and len(word) > 2:  # -rf spelled in the table as one option (tar, ps)
         option = options[word]
         value = ""

@@ -263,7 +263,7 @@ def _xargs(call: Call) -> str:
     if source:
         text = machine.read_input(source, call.stdin).text
     else:
-        text = call.stdin.text if call.stdin is not None else ""
+        text = call.stdin.text if call.stdin is not None else UNKNOWN
     mark = call.value("-I", "--replace", "-i")
     mark = mark if mark or not call.has("-i", "--replace", "-I") else "{}"
     command = call.operands or ["echo"]

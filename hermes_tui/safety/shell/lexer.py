@@ -458,7 +458,7 @@ def finish_word(parts: list[Part], start: int, end: int) -> Word:
         only = parts[0]
         if isinstance(only, Lit):
             text = only.text
-            return Word(parts, start, end, None if _LIVE.search(text) else text, bare=True)
+            return Word(parts, start, end, None if _LIVE.search(text) and text != "[" else text, bare=True)
         return Word(parts, start, end, only.text if isinstance(only, Quoted) else None)
     literal: list[str] = []
     for part in parts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hermes_tui.safety.shell.lexer import Lexer, finish_word
 from hermes_tui.safety.shell.nodes import (
@@ -48,6 +48,8 @@ class Program:
     body: Sequence
     error: str = ""
     position: int = 0
+    starts: list[tuple[int, str | None]] = field(default_factory=list)
+    """Where the name of each command starts, and the name where it is known."""
 
 
 def parse(source: str, depth: int = 0) -> Program:
@@ -57,11 +59,17 @@ def parse(source: str, depth: int = 0) -> Program:
     try:
         parser.program(items)
     except ShellSyntaxError as error:
-        return Program(Sequence(items), str(error), error.position)
-    return Program(Sequence(items))
+        return Program(Sequence(items), str(error), error.position, parser.starts)
+    return Program(Sequence(items), starts=parser.starts)
 
 
 class Parser(Lexer):
+    """Reads a program at ``pos``; words come from ``Lexer``."""
+
+    def __init__(self, source: str, depth: int = 0, meter: list[int] | None = None) -> None:
+        super().__init__(source, depth, meter)
+        self.starts: list[tuple[int, str | None]] = []
+
     def program(self, items: list[AndOr]) -> None:
         while True:
             self.separators()
@@ -490,6 +498,8 @@ class Parser(Lexer):
         if len(node.words) == 1 and node.words[0].bare and node.words[0].literal in _ENDS and not node.assigns:
             raise self.fail(f"unexpected {node.words[0].literal!r}")
         node.end = self.pos
+        if node.words:
+            self.starts.append((node.words[0].start, node.words[0].literal))
         return node
 
     def _place(self, node: Simple, word: Word) -> None:
