@@ -42,6 +42,7 @@ class Look:
     highlighter: Highlighter
     emoji: bool = True
     ascii_only: bool = False
+    fold_reasoning: bool = True
 
     @property
     def prose(self) -> MarkdownLook:

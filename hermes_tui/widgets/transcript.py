@@ -94,21 +94,16 @@ class Transcript(TranscriptSearch, inherit_bindings=False):
         if not blocks:
             return
         if self.cursor is None:
-            self.move_cursor(self._first_seen(from_end=step < 0))
+            self.move_cursor(self.first_seen(from_end=step < 0))
         elif 0 <= self.cursor + step < len(blocks):
             self.move_cursor(self.cursor + step)
         elif step > 0:
             self.go_to_end()
 
-    def _first_seen(self, *, from_end: bool) -> int:
-        """Return the last (or first) block in the window."""
-        y = self.scroll_offset.y + (self._window() - 1 if from_end else 0)
-        return self._heights.at(y)[0]
-
     def action_jump(self, kind: str, step: int) -> None:
         """Go to the next block of a kind (a key of ``KINDS``) in a direction."""
         wanted = KINDS[kind]
-        start = self.cursor if self.cursor is not None else self._first_seen(from_end=False)
+        start = self.cursor if self.cursor is not None else self.first_seen()
         if self.cursor is None and step < 0:
             start += 1
         index = start + step
@@ -172,19 +167,19 @@ class Transcript(TranscriptSearch, inherit_bindings=False):
         if self.unseen and event.y == self._window() - 1 and event.x >= self.size.width - 16:
             self.go_to_end()
             return
-        found = self._line_at(self.scroll_offset.y + event.y)
+        found = self.block_at(event.y)
         if found is None:
             return
-        view, line = found
-        before, self.cursor = self.cursor, view.block.id
+        block, line = found
+        before, self.cursor = self.cursor, block.id
         self.refresh_block(before)
         self.refresh_block(self.cursor)
-        if line == 0 and event.button == 1 and foldable(view.block) and not isinstance(view.block, UserBlock):
-            self.set_open([view.block], opened=not self.is_open(view.block))
+        if line == 0 and event.button == 1 and foldable(block) and not isinstance(block, UserBlock):
+            self.set_open([block], opened=not self.is_open(block))
 
     def on_focus(self) -> None:
         if self.cursor is None and self.model.blocks:
-            self.cursor = self._first_seen(from_end=True)
+            self.cursor = self.first_seen(from_end=True)
         self.refresh_block(self.cursor)
 
     def on_blur(self) -> None:

@@ -6,7 +6,6 @@ person reads further up, the block at the window's top is the fixed point; other
 """
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
@@ -23,10 +22,11 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from hermes_tui.protocol.events import AnyEvent
-from hermes_tui.widgets.block_lines import foldable, opened_first
-from hermes_tui.widgets.block_view import EDGE, BlockView, estimated_height
-from hermes_tui.widgets.blocks import AnyBlock, ReasoningBlock, is_activity
+from hermes_tui.widgets.block_lines import foldable
+from hermes_tui.widgets.block_view import EDGE, BlockView
+from hermes_tui.widgets.blocks import AnyBlock, ReasoningBlock
 from hermes_tui.widgets.code_highlight import Highlighter
+from hermes_tui.widgets.drawings import Change, Drawings
 from hermes_tui.widgets.heights import HeightIndex
 from hermes_tui.widgets.lines import copied
 from hermes_tui.widgets.look import Look
@@ -34,9 +34,6 @@ from hermes_tui.widgets.text_width import cells
 from hermes_tui.widgets.transcript_model import TranscriptModel
 from hermes_tui.widgets.transcript_selection import highlighted, selected_lines, with_offsets
 from hermes_tui.widgets.transcript_style import COMPONENT_CLASSES, component_css, read_palette
-
-_KEPT_LINES = 3_000
-"""Drawn lines kept beyond the window; older drawings are made again when they are scrolled to."""
 
 
 class TranscriptCanvas(ScrollView, can_focus=True):
@@ -84,13 +81,11 @@ class TranscriptCanvas(ScrollView, can_focus=True):
         self._emoji, self._ascii_only, self._fold_reasoning = emoji, ascii_only, fold_reasoning
         self._clock = clock
         self._highlighter = Highlighter(self._code_read)
-        self._look: Look | None = None  # None until the size is known
+        self._look: Look | None = None
         self._theme: dict[str, str] = {}
         self._base = Style.null()
-        self._heights = HeightIndex()
-        self._views: OrderedDict[int, BlockView] = OrderedDict()  # least recently shown first
-        self._kept_lines = 0
-        self._opened: dict[int, bool] = {}  # what the person opened and closed
+        self._drawings: Drawings | None = None  # None until the size is known
+        self._opened: dict[int, bool] = {}
         self._top = (0, 0)  # block and line within it at the window's top
         self._thumb = (0, 0)
         self._placing = False  # whether the scroll position moves by our own hand
@@ -110,77 +105,34 @@ class TranscriptCanvas(ScrollView, can_focus=True):
         self._redraw()
 
     def _blocks_changed(self, changed: Iterable[int]) -> None:
-        if self._look is None:
+        drawings = self._drawings
+        if drawings is None:
             return
         for index in sorted(changed):
-            if index == len(self._heights):
-                self._heights.append(self._estimate(self.model.blocks[index]))
+            if index == len(drawings.heights):
+                drawings.add()
                 self.unseen |= self._held or not self.following
-            elif view := self._views.get(index):
-                view.stale = True
+            else:
+                drawings.mark_stale(index)
         self._settle()
         self._run_clock()
 
-    # -- what is drawn ------------------------------------------------------------------------------------------------
-
     def is_open(self, block: AnyBlock) -> bool:
         """Whether a block that can be folded is open now."""
-        chosen = self._opened.get(block.id)
-        return opened_first(block, fold_reasoning=self._fold_reasoning) if chosen is None else chosen
+        return self._drawings is not None and self._drawings.is_open(block)
 
     def set_open(self, blocks: Iterable[AnyBlock], *, opened: bool) -> None:
         """Open or fold blocks; those that cannot be folded are passed over."""
         for block in blocks:
             if foldable(block):
                 self._opened[block.id] = opened
-                if view := self._views.get(block.id):
-                    view.stale = True
-                else:
-                    self._heights.set(block.id, self._estimate(block))
+                if self._drawings is not None:
+                    self._drawings.mark_stale(block.id)
         self._settle()
 
-    def _gap(self, block: AnyBlock) -> int:
-        """Blank lines above a block: one, but calls of one batch stand together."""
-        if block.id == 0:
-            return 0
-        return 0 if is_activity(block) and is_activity(self.model.blocks[block.id - 1]) else 1
-
-    def _estimate(self, block: AnyBlock) -> int:
-        width = self._look.width if self._look else 80
-        if foldable(block) and not self.is_open(block):
-            return self._gap(block) + 1
-        return self._gap(block) + estimated_height(block, width)
-
-    def _ensure(self, index: int, changes: list[tuple[int, int, int]]) -> BlockView:
-        """Draw block ``index`` if it must be. What changed is added to ``changes``: block, first line, end (-1: and
-        everything below it)."""
-        view = self._views.get(index)
-        block = self.model.blocks[index]
-        if view is None:
-            assert self._look is not None
-            view = self._views[index] = BlockView(block, self._look, self.size.width)
-        self._views.move_to_end(index)
-        if view.stale:
-            before = len(view.lines)
-            first, end = view.update(self._clock(), opened=self.is_open(block))
-            self._kept_lines += len(view.lines) - before
-            height = self._gap(block) + len(view.lines) if view.lines else 0
-            if height != self._heights[index]:
-                self._heights.set(index, height)
-                changes.append((index, min(first, before), -1))
-            elif first < end:
-                changes.append((index, first, end))
-        return view
-
-    def view_of(self, index: int) -> BlockView:
-        """Return the drawing of block ``index``, made if need be."""
-        return self._ensure(index, [])
-
-    def _forget_old(self) -> None:
-        """Drop drawings that were not shown for long."""
-        while self._kept_lines > _KEPT_LINES and len(self._views) > 60:
-            _, view = self._views.popitem(last=False)
-            self._kept_lines -= len(view.lines)
+    def view_of(self, index: int) -> BlockView | None:
+        """Return the drawing of block ``index``, made if need be; None before the first layout."""
+        return self._drawings.draw(index, self._clock()) if self._drawings else None
 
     # -- placing ------------------------------------------------------------------------------------------------------
 
@@ -194,59 +146,58 @@ class TranscriptCanvas(ScrollView, can_focus=True):
 
     def _settle(self) -> None:
         """Draw what the window shows, place the window, and repaint what changed."""
-        if self._look is None or not self.is_attached:
+        drawings = self._drawings
+        if drawings is None or not self.is_attached:
             return
-        changes: list[tuple[int, int, int]] = []
+        changes: list[Change] = []
         window = self._window()
         before_y = self.scroll_offset.y
-        last = len(self._heights) - 1
         if self.following and not self._held:
-            index, room = last, window
-            while index >= 0 and room > 0:
-                self._ensure(index, changes)
-                room -= self._heights[index]
-                index -= 1
-            y = max(0, self._heights.total - window)
+            self._draw_upwards(drawings, len(drawings.heights) - 1, window, changes)
+            y = max(0, drawings.heights.total - window)
         else:
-            y = self._settle_from_top(window, changes)
-        self._place(y)
+            y = self._settle_from_top(drawings, window, changes)
+        self._place(drawings, y)
         if self.scroll_offset.y == before_y:  # else all of it is painted anyway
-            self._repaint(changes)
-        self._forget_old()
+            self._repaint(drawings, changes)
+        drawings.forget_old()
 
-    def _settle_from_top(self, window: int, changes: list[tuple[int, int, int]]) -> int:
+    def _draw_upwards(self, drawings: Drawings, index: int, room: int, changes: list[Change]) -> None:
+        now = self._clock()
+        while index >= 0 and room > 0:
+            drawings.draw(index, now, changes)
+            room -= drawings.heights[index]
+            index -= 1
+
+    def _settle_from_top(self, drawings: Drawings, window: int, changes: list[Change]) -> int:
         """Keep the top block where it is; draw downwards, and upwards where the end comes too early."""
-        last = len(self._heights) - 1
+        heights, now = drawings.heights, self._clock()
+        last = len(heights) - 1
         index, offset = self._top
         index = min(index, max(0, last))
         room = window + offset
         below = index
         while below <= last and room > 0:
-            self._ensure(below, changes)
-            room -= self._heights[below]
+            drawings.draw(below, now, changes)
+            room -= heights[below]
             below += 1
         if last >= 0:
-            offset = min(offset, max(0, self._heights[index] - 1))
-        y = self._heights.top(index) + offset
+            offset = min(offset, max(0, heights[index] - 1))
         if room > 0:  # the transcript ends inside the window
-            above = index - 1
-            while above >= 0 and room > 0:
-                self._ensure(above, changes)
-                room -= self._heights[above]
-                above -= 1
-            y = max(0, self._heights.total - window)
-        return y
+            self._draw_upwards(drawings, index - 1, room, changes)
+            return max(0, heights.total - window)
+        return heights.top(index) + offset
 
-    def _place(self, y: int) -> None:
+    def _place(self, drawings: Drawings, y: int) -> None:
         """Set the size of the whole and the scroll position, without the layout pass that Textual would make."""
         self._placing = True
-        total = self._heights.total
+        total = drawings.heights.total
         self.set_reactive(Widget.virtual_size, Size(self.scrollable_content_region.width, total))
         y = max(0, min(y, self.max_scroll_y))
         if self.scroll_y != y:
             self.scroll_y = self.scroll_target_y = y
         self._show_thumb(total, y)
-        self._top = self._heights.at(y)
+        self._top = drawings.heights.at(y)
         self._placing = False
         if self.following and not self._held:
             self.unseen = False
@@ -274,27 +225,27 @@ class TranscriptCanvas(ScrollView, can_focus=True):
             self.refresh()
             return
         super().watch_scroll_y(old_value, new_value)
-        if self._look is None:
+        if self._drawings is None:
             return
         y = round(new_value)
         self.following = y >= self.max_scroll_y
         if not self.following:
-            self._place_top(y, upwards=new_value < old_value)
+            self._place_top(self._drawings, y, upwards=new_value < old_value)
         self._settle()
 
-    def _place_top(self, y: int, *, upwards: bool) -> None:
+    def _place_top(self, drawings: Drawings, y: int, *, upwards: bool) -> None:
         """Make line ``y`` the fixed point. Scrolled upwards into a block never drawn, its end is what is seen first."""
-        index, offset = self._heights.at(y)
-        if upwards and offset and index not in self._views and index < len(self._heights):
-            from_end = self._heights[index] - offset
-            self._ensure(index, [])
-            offset = max(0, self._heights[index] - from_end)
+        heights = drawings.heights
+        index, offset = heights.at(y)
+        if upwards and offset and index not in drawings.views and index < len(heights):
+            from_end = heights[index] - offset
+            drawings.draw(index, self._clock())
+            offset = max(0, heights[index] - from_end)
         self._top = (index, offset)
 
     def go_to(self, index: int, *, line: int = 0) -> None:
         """Bring a line of block ``index`` to the window's top; the end stays the end."""
         self.following = False
-        self._ensure(index, [])
         self._top = (index, line)
         self._settle()
         self.following = self.scroll_offset.y >= self.max_scroll_y
@@ -308,28 +259,40 @@ class TranscriptCanvas(ScrollView, can_focus=True):
 
     def reveal(self, index: int) -> None:
         """Scroll as little as needed to see block ``index``, its start first."""
-        self._ensure(index, [])
-        top, height, window = self._heights.top(index), self._heights[index], self._window()
-        y = self.scroll_offset.y
-        gap = self._gap(self.model.blocks[index])
+        drawings = self._drawings
+        if drawings is None:
+            return
+        drawings.draw(index, self._clock())
+        top, height, window = drawings.heights.top(index), drawings.heights[index], self._window()
+        y, gap = self.scroll_offset.y, drawings.gap(index)
         if top + gap < y or height > window:
             self.go_to(index, line=gap if height > window else 0)
         elif top + height > y + window:
-            if index == len(self._heights) - 1:
+            if index == len(drawings.heights) - 1:
                 self.go_to_end()
             else:
                 self.following = False
-                self._place_top(top + height - window, upwards=False)
+                self._place_top(drawings, top + height - window, upwards=False)
                 self._settle()
+
+    def first_seen(self, *, from_end: bool = False) -> int:
+        """Return the id of the first (or last) block in the window."""
+        y = self.scroll_offset.y + (self._window() - 1 if from_end else 0)
+        return self._drawings.heights.at(y)[0] if self._drawings else 0
+
+    def block_at(self, row: int) -> tuple[AnyBlock, int] | None:
+        """Return block and line of it that are shown in a row of the window."""
+        found = self._drawings.line_at(self.scroll_offset.y + row) if self._drawings else None
+        return (found[0].block, found[1]) if found else None
 
     # -- painting -----------------------------------------------------------------------------------------------------
 
-    def _repaint(self, changes: Iterable[tuple[int, int, int]]) -> None:
+    def _repaint(self, drawings: Drawings, changes: Iterable[Change]) -> None:
         width, window, y = self.scrollable_content_region.width, self._window(), self.scroll_offset.y
         for index, first, end in changes:
-            top = self._heights.top(index) + self._gap(self.model.blocks[index]) - y
+            top = drawings.heights.top(index) + drawings.gap(index) - y
             start = max(0, top + first)
-            stop = window if end < 0 else min(window, top + end)
+            stop = window if end is None else min(window, top + end)
             if start < stop:
                 self.refresh(Region(0, start, width, stop - start))
         if self.unseen:
@@ -337,8 +300,8 @@ class TranscriptCanvas(ScrollView, can_focus=True):
 
     def refresh_block(self, index: int | None) -> None:
         """Repaint a block as it is."""
-        if index is not None and index in self._views:
-            self._repaint([(index, 0, len(self._views[index].lines))])
+        if index is not None and self._drawings and (view := self._drawings.views.get(index)):
+            self._repaint(self._drawings, [Change(index, 0, len(view.lines))])
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Return the window's lines for painting.
@@ -358,7 +321,7 @@ class TranscriptCanvas(ScrollView, can_focus=True):
         return strips
 
     def _painted_line(self, y: int) -> Strip:
-        found = self._line_at(self.scroll_offset.y + y)
+        found = self._drawings.line_at(self.scroll_offset.y + y) if self._drawings else None
         strip = self._marked(*found) if found else Strip.blank(self.size.width, self._base)
         if self.unseen and y == self._window() - 1:
             strip = self._with_new_below(strip)
@@ -366,20 +329,11 @@ class TranscriptCanvas(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """Return line ``y`` of the window as the screen asks for it under the mouse: it tells which text lies where."""
-        found = self._line_at(self.scroll_offset.y + y)
+        found = self._drawings.line_at(self.scroll_offset.y + y) if self._drawings else None
         if found is None:
             return Strip.blank(self.size.width, self._base)
         view, line = found
         return with_offsets(view, line, view.strip(line, self._base))
-
-    def _line_at(self, content_y: int) -> tuple[BlockView, int] | None:
-        """Return view and line shown at a line of the whole; None for blank lines between blocks."""
-        if content_y >= self._heights.total or content_y < 0:
-            return None
-        index, offset = self._heights.at(content_y)
-        view = self._views.get(index)
-        line = offset - self._gap(self.model.blocks[index])
-        return (view, line) if view is not None and 0 <= line < len(view.lines) else None
 
     def _marked(self, view: BlockView, line: int) -> Strip:
         """Return a line with cursor and selection laid over it."""
@@ -414,13 +368,15 @@ class TranscriptCanvas(ScrollView, can_focus=True):
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the selected text; wrapped lines are joined again and decoration is left out."""
-        if self._look is None:
+        drawings = self._drawings
+        if drawings is None:
             return None
-        lines = selected_lines(selection, len(self.model.blocks), self._view_and_gap)
+        now = self._clock()
+        lines = selected_lines(
+            selection, len(drawings.heights), lambda index: (drawings.draw(index, now), drawings.gap(index))
+        )
+        self._settle()  # blocks above the window may have taken their true height
         return copied(lines), "\n"
-
-    def _view_and_gap(self, index: int) -> tuple[BlockView, int]:
-        return self._ensure(index, []), self._gap(self.model.blocks[index])
 
     # -- size, theme, clock -------------------------------------------------------------------------------------------
 
@@ -446,7 +402,8 @@ class TranscriptCanvas(ScrollView, can_focus=True):
         if width <= 0 or not self.is_attached:
             return
         index, offset = self._top
-        share = offset / max(1, self._heights[index]) if index < len(self._heights) else 0.0
+        before = self._drawings.heights if self._drawings else HeightIndex()
+        share = offset / max(1, before[index]) if index < len(before) else 0.0
         self._theme = dict(self.app.theme_variables)
         self._base = self.rich_style
         self._look = Look(
@@ -455,13 +412,12 @@ class TranscriptCanvas(ScrollView, can_focus=True):
             highlighter=self._highlighter,
             emoji=self._emoji,
             ascii_only=self._ascii_only,
+            fold_reasoning=self._fold_reasoning,
         )
-        self._views.clear()
-        self._kept_lines = 0
-        self._heights = HeightIndex(self._estimate(block) for block in self.model.blocks)
-        if not self.following and index < len(self._heights):
-            self._ensure(index, [])
-            self._top = (index, int(share * self._heights[index]))
+        self._drawings = Drawings(self.model, self._look, self.size.width, self._opened)
+        if not self.following and index < len(self._drawings.heights):
+            self._drawings.draw(index, self._clock())
+            self._top = (index, int(share * self._drawings.heights[index]))
         self._settle()
         self._run_clock()
         self.refresh()
@@ -481,15 +437,15 @@ class TranscriptCanvas(ScrollView, can_focus=True):
         return ids
 
     def _tick(self) -> None:
-        for index in self._ticking():
-            if view := self._views.get(index):
-                view.stale = True
-        self._settle()
+        if self._drawings is not None:
+            for index in self._ticking():
+                self._drawings.mark_stale(index)
+            self._settle()
 
     def _code_read(self) -> None:
         self.post_message(self.CodeRead())
 
     def on_transcript_canvas_code_read(self) -> None:
-        for index, view in self._views.items():
+        for index, view in self._drawings.views.items() if self._drawings else ():
             if view.pending and view.refresh_pending():
                 self.refresh_block(index)

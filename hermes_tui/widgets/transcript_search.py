@@ -11,6 +11,7 @@ from textual.strip import Strip
 from hermes_tui.widgets.block_lines import foldable
 from hermes_tui.widgets.block_view import EDGE, BlockView
 from hermes_tui.widgets.blocks import AnyBlock, AssistantBlock, ToolBlock, UserBlock, is_error, search_text
+from hermes_tui.widgets.heights import HeightIndex
 from hermes_tui.widgets.transcript_canvas import TranscriptCanvas
 from hermes_tui.widgets.transcript_selection import restyled
 
@@ -95,7 +96,9 @@ class TranscriptSearch(TranscriptCanvas):
     def _matching(self, index: int) -> list[int]:
         pattern = self._pattern
         view = self.view_of(index)
-        return [number for number, line in enumerate(view.lines) if pattern and pattern.search(line.text)]
+        if pattern is None or view is None:
+            return []
+        return [number for number, line in enumerate(view.lines) if pattern.search(line.text)]
 
     def _go_to_hit(self, index: int, line: int) -> None:
         self._hit = (index, line)
@@ -122,7 +125,8 @@ class TranscriptSearch(TranscriptCanvas):
 
     def _map_edge(self) -> None:
         """Place failures and hits on the height of the window, as the scrollbar beside them is read."""
-        total, window = self._heights.total, self._window()
+        heights = self._drawings.heights if self._drawings else HeightIndex()
+        total, window = heights.total, self._window()
         known_total, *known = self._mapped
         if [window, len(self.model.failures()), self._hits] == known and abs(total - known_total) * 4 * window < total:
             return  # no mark can have moved by more than a quarter of a row
@@ -131,8 +135,8 @@ class TranscriptSearch(TranscriptCanvas):
         if total > window and self._look is not None:
             for role, ids in (("error-text", self.model.failures()), ("hit", self._hits)):
                 for index in ids:
-                    if index < len(self._heights):
-                        marks[self._heights.top(index) * window // total] = role
+                    if index < len(heights):
+                        marks[heights.top(index) * window // total] = role
         if marks != self._edge_marks:
             rows = {row for row, _ in marks.items() ^ self._edge_marks.items()}
             self._edge_marks = marks

@@ -88,6 +88,11 @@ def name_of(block: AnyBlock | None) -> str:
     return ""
 
 
+def drawn(transcript: Transcript) -> int:
+    assert transcript._drawings is not None
+    return len(transcript._drawings.views)
+
+
 async def fed(pilot: Pilot[None], events: Iterable[AnyEvent]) -> Transcript:
     app = pilot.app
     assert isinstance(app, Host)
@@ -150,10 +155,10 @@ async def test_only_what_was_seen_is_drawn() -> None:
     async with Host().run_test(size=(80, 24)) as pilot:
         transcript = await fed(pilot, many(500))
         assert len(transcript.model.blocks) == 2_000
-        assert len(transcript._views) < 20
+        assert drawn(transcript) < 20
         transcript.action_top()
         await pilot.pause()
-        assert len(transcript._views) < 40
+        assert drawn(transcript) < 40
 
 
 async def test_a_resize_keeps_the_top_block_in_place() -> None:
@@ -359,7 +364,7 @@ async def test_events_before_the_first_layout_are_kept() -> None:
     async with Early().run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         assert "finished" in screen_lines(transcript)[-1]
-        assert len(transcript._heights) == len(model.blocks)
+        assert transcript.scroll_offset.y == transcript.max_scroll_y > 0
 
 
 async def test_another_model_can_be_shown() -> None:
