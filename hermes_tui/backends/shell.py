@@ -10,6 +10,7 @@ the folder. What does not: ``set`` options (``set -e`` would end the session at 
 """
 
 import shlex
+import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -24,16 +25,18 @@ CLOSED_CWD_CODE: Final = 126
 """Exit code where the folder asked for cannot be entered."""
 
 # Variables that belong to the shell itself: restoring them would fail, or freeze what must move (RANDOM, SECONDS).
-_OWN_VARIABLES: Final = "|".join(
+_OWN_VARIABLES: Final = " ".join(
     (
-        "_|BASH|BASHOPTS|BASHPID|BASH_ALIASES|BASH_ARG*|BASH_CMDS|BASH_COMMAND|BASH_COMPAT|BASH_EXECUTION_STRING",
-        "BASH_LINENO|BASH_LOADABLES_PATH|BASH_MONOSECONDS|BASH_REMATCH|BASH_SOURCE|BASH_SUBSHELL|BASH_TRAPSIG|BASH_VERS*",
-        "COMP_*|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID|FUNCNAME|GROUPS|HISTCMD|LINENO|OPTARG|OPTERR|OPTIND",
-        f"PIPESTATUS|PPID|PWD|RANDOM|REPLY|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID|{CALL_TAG}|__hermes_*",
+        " _ BASH BASHOPTS BASHPID BASH_ALIASES BASH_ARGC BASH_ARGV BASH_ARGV0 BASH_CMDS BASH_COMMAND BASH_COMPAT",
+        "BASH_EXECUTION_STRING BASH_LINENO BASH_LOADABLES_PATH BASH_MONOSECONDS BASH_REMATCH BASH_SOURCE",
+        "BASH_SUBSHELL BASH_TRAPSIG BASH_VERSINFO BASH_VERSION COMP_CWORD COMP_KEY COMP_LINE COMP_POINT COMP_TYPE",
+        "COMP_WORDBREAKS COMP_WORDS DIRSTACK EPOCHREALTIME EPOCHSECONDS EUID FUNCNAME GROUPS HISTCMD LINENO OPTARG",
+        f"OPTERR OPTIND PIPESTATUS PPID PWD RANDOM REPLY SECONDS SHELLOPTS SHLVL SRANDOM UID {CALL_TAG} ",
     )
 )
 
-_ALL_NAMES: Final = " ".join(f'"${{!{letter}@}}"' for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz")
+# Every variable's name by initial: slower than ``compgen``, but part of every bash.
+_ALL_NAMES: Final = " ".join(f'"${{!{initial}@}}"' for initial in string.ascii_letters + "_")
 
 ENTER: Final = """\
 __hermes_state=$1 __hermes_dir=$3 __hermes_prefix=$5 __hermes_only=' '
@@ -78,14 +81,18 @@ if [[ ! ${{__hermes_left-}} ]]; then
   \\builtin set +euxvfC
   __hermes_left=1
   [[ ! $__hermes_prefix ]] || PATH=${{PATH//"$__hermes_prefix:"/}}
+  if [[ $__hermes_only == ' ' ]] && \\builtin compgen -v >"$__hermes_state"; then
+    IFS=$'\\n' \\builtin read -rd '' -a __hermes_names <"$__hermes_state"
+    : >"$__hermes_state"
+  else
+    __hermes_names=({_ALL_NAMES})
+  fi
+  __hermes_kept=()
+  for __hermes_name in "${{__hermes_names[@]}}"; do
+    [[ '{_OWN_VARIABLES}' == *" $__hermes_name "* || $__hermes_name == __hermes_* ||
+       $__hermes_only == *" $__hermes_name "* ]] || __hermes_kept+=("$__hermes_name")
+  done
   {{
-    __hermes_kept=()
-    for __hermes_name in {_ALL_NAMES}; do
-      case $__hermes_name in
-        {_OWN_VARIABLES}) ;;
-        *) [[ $__hermes_only == *" $__hermes_name "* ]] || __hermes_kept+=("$__hermes_name") ;;
-      esac
-    done
     \\builtin declare -p "${{__hermes_kept[@]}}"
     \\builtin shopt -p
     \\builtin umask -p
