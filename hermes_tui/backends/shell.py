@@ -60,6 +60,7 @@ for __hermes_name; do
   __hermes_given+=("$__hermes_name=${!__hermes_name}")
   \\builtin unset "$__hermes_name"
 done
+[[ -z $__hermes_state ]] || : >"$__hermes_state"  # before the session's own umask may forbid reading it
 [[ -z $__hermes_snapshot ]] || . "$__hermes_snapshot" 2>/dev/null
 [[ -n $__hermes_snapshot ]] || \\builtin shopt -s expand_aliases
 if [[ $__hermes_state ]]; then
@@ -87,11 +88,15 @@ if [[ ! ${{__hermes_left-}} ]]; then
   else
     __hermes_names=({_ALL_NAMES})
   fi
+  __hermes_case=-u
+  ! \\builtin shopt -q nocasematch || __hermes_case=-s
+  \\builtin shopt -u nocasematch
   __hermes_kept=()
   for __hermes_name in "${{__hermes_names[@]}}"; do
     [[ '{_OWN_VARIABLES}' == *" $__hermes_name "* || $__hermes_name == __hermes_* ||
        $__hermes_only == *" $__hermes_name "* ]] || __hermes_kept+=("$__hermes_name")
   done
+  \\builtin shopt $__hermes_case nocasematch
   {{
     \\builtin declare -p "${{__hermes_kept[@]}}"
     \\builtin shopt -p

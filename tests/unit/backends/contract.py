@@ -116,6 +116,28 @@ class EnvironmentContract:
         assert result.cwd.endswith("/sub")
         assert environment.execute("pwd").output.strip() == result.cwd
 
+    @pytest.mark.parametrize(
+        "odd",
+        [
+            "set -o posix",
+            "set -f",
+            "set -C",
+            "set -ua",
+            "shopt -s nocasematch",
+            "IFS=:",
+            "exec >/dev/null 2>&1",
+            "umask 277",
+            "set -- a b",
+            "alias builtin=false shopt=false printf=false",
+            "readonly FIXED=1",
+        ],
+    )
+    def test_session_lasts_under_odd_settings(self, environment: FullEnvironment, odd: str) -> None:
+        environment.execute(f"{odd}\nuid=lower X='a:b c'\nf() {{ :; }}; mkdir -p odd; cd odd")
+        result = environment.execute('echo "$uid|$X"; type -t f; umask 022')
+        assert (result.output, result.returncode) == ("lower|a:b c\nfunction\n", 0)
+        assert result.cwd.endswith("/odd")
+
     def test_lost_shell_leaves_the_session_as_it_was(self, environment: FullEnvironment) -> None:
         environment.execute("X=kept")
         environment.execute("X=lost; exec true")
