@@ -104,8 +104,9 @@ class BlockView:
         return strip
 
     def content_start(self, index: int) -> int:
-        """Return how many segments of the strip stand before its selectable content."""
-        return 1 + len(self._left) + len(self.lines[index].gutter)
+        """Return how many characters of the strip stand before its selectable content."""
+        gutters = (*self._left, *self.lines[index].gutter)
+        return EDGE + sum(len(text) for text, _, _ in gutters)
 
     def _build(self, line: Line, base: Style) -> Strip:
         under = base + line.fill
@@ -121,7 +122,8 @@ class BlockView:
         if room > 0:
             segments.append(Segment(" " * room, under))
         segments.append(Segment(" " * (self._total_width - self._look.width - EDGE), base))
-        strip = Strip(segments)
+        # Joining what looks alike halves what is written to the terminal.
+        strip = Strip(Segment.simplify(segments))
         return strip if room >= 0 else strip.adjust_cell_length(self._total_width, base)
 
 

@@ -222,7 +222,7 @@ class TranscriptCanvas(ScrollView, can_focus=True):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         if self._placing:
-            self.refresh()
+            self.refresh(Region(0, 0, self.scrollable_content_region.width, self._window()))
             return
         super().watch_scroll_y(old_value, new_value)
         if self._drawings is None:
@@ -343,7 +343,7 @@ class TranscriptCanvas(ScrollView, can_focus=True):
             strip = highlighted(view, line, strip, selection, style)
         if view.block.id == self.cursor and self.has_focus and self._look is not None:
             mark = Segment(self._look.sign("▌", ">"), self._base + self._look.palette["cursor"])
-            strip = Strip([mark, *list(strip)[1:]], strip.cell_length)
+            strip = Strip.join([Strip([mark], 1), strip.crop(1)])
         return strip
 
     def _with_new_below(self, strip: Strip) -> Strip:

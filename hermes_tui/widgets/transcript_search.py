@@ -116,7 +116,7 @@ class TranscriptSearch(TranscriptCanvas):
         style = self._look.palette["hit-current" if current else "hit"]
         for match in self._pattern.finditer(view.lines[line].text):
             # A mark cuts segments anew, but their characters stay where they are.
-            strip = restyled(strip, view.content_start(line), *match.span(), style)
+            strip = restyled(view, line, strip, *match.span(), style)
         return strip
 
     def _settle(self) -> None:

@@ -25,16 +25,20 @@ def line_name(view: BlockView, line: int) -> int:
 def with_offsets(view: BlockView, line: int, strip: Strip) -> Strip:
     """Tell the screen which characters lie where, as it wants it (``offset`` in the styles' meta)."""
     name = line_name(view, line)
-    segments = list(strip)
     start = view.content_start(line)
+    end = start + len(view.lines[line].text)
+    if end == start:  # an empty line: what is right of it stands for it
+        end += 1
+    segments: list[Segment] = []
     at = 0
-    for index in range(start, start + len(view.lines[line].spans)):
-        text, style, _ = segments[index]
-        meta = Style.from_meta({"offset": (at, name)})
-        segments[index] = Segment(text, style + meta if style else meta)
+    for text, style, _ in strip:
+        for low, high, inside in _cut(at, len(text), start, end):
+            part_style = style
+            if inside:
+                meta = Style.from_meta({"offset": (at + low - start, name)})
+                part_style = style + meta if style else meta
+            segments.append(Segment(text[low:high], part_style))
         at += len(text)
-    if at == 0:
-        segments[-1] = Segment(segments[-1].text, Style.from_meta({"offset": (0, name)}))
     return Strip(segments, strip.cell_length)
 
 
@@ -43,24 +47,27 @@ def highlighted(view: BlockView, line: int, strip: Strip, selection: Selection, 
     span = selection.get_span(line_name(view, line))
     if span is None:
         return strip
-    start, end = span
-    return restyled(strip, view.content_start(line), start, end if end >= 0 else 1 << 30, style)
+    size = len(view.lines[line].text)
+    return restyled(view, line, strip, span[0], min(span[1], size) if span[1] >= 0 else size, style)
 
 
-def restyled(strip: Strip, first: int, start: int, end: int, style: Style) -> Strip:
-    """Return the strip with ``style`` over the characters ``[start, end)`` that follow its segment ``first``."""
-    segments = list(strip)
-    result = segments[:first]
+def restyled(view: BlockView, line: int, strip: Strip, start: int, end: int, style: Style) -> Strip:
+    """Return the strip of a line with ``style`` over the characters ``[start, end)`` of its content."""
+    before = view.content_start(line)
+    segments: list[Segment] = []
     at = 0
-    for text, old, _ in segments[first:-1]:
-        low, high = max(at, start) - at, min(at + len(text), end) - at
-        if low >= high:
-            result.append(Segment(text, old))
-        else:
-            parts = ((text[:low], old), (text[low:high], (old or Style.null()) + style), (text[high:], old))
-            result += [Segment(part, part_style) for part, part_style in parts if part]
+    for text, old, _ in strip:
+        for low, high, inside in _cut(at, len(text), before + start, before + end):
+            segments.append(Segment(text[low:high], (old or Style.null()) + style if inside else old))
         at += len(text)
-    return Strip([*result, *segments[-1:]], strip.cell_length)
+    return Strip(segments, strip.cell_length)
+
+
+def _cut(at: int, size: int, start: int, end: int) -> list[tuple[int, int, bool]]:
+    """Cut ``size`` characters that begin at ``at`` where ``[start, end)`` begins and ends: (low, high, inside)."""
+    low, high = min(max(start - at, 0), size), min(max(end - at, 0), size)
+    parts = ((0, low, False), (low, high, True), (max(high, low), size, False))
+    return [part for part in parts if part[0] < part[1]]
 
 
 def selected_lines(selection: Selection, blocks: int, view_of: Callable[[int], tuple[BlockView, int]]) -> list[Line]:

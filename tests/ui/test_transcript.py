@@ -23,7 +23,9 @@ from hermes_tui.protocol.events import (
     UserMessage,
 )
 from hermes_tui.protocol.messages import ToolOutcome, ToolResult
+from hermes_tui.widgets.block_view import BlockView
 from hermes_tui.widgets.blocks import AnyBlock, ToolBlock, UserBlock
+from hermes_tui.widgets.drawings import Change, Drawings
 from hermes_tui.widgets.transcript import Transcript
 from hermes_tui.widgets.transcript_model import TranscriptModel
 
@@ -236,7 +238,9 @@ async def test_the_cursor_moves_block_by_block_and_jumps() -> None:
         assert name_of(transcript.current) == "bad"
         await pilot.press("left_square_bracket", "right_curly_bracket")
         assert name_of(transcript.current) == "c5"
-        assert "▌" in "".join(screen_lines(transcript))
+        transcript.move_cursor(transcript.model.blocks[-2].id)
+        marked = [line for line in screen_lines(transcript) if line.startswith("▌")]
+        assert "▌  answer 7 line 0" in marked  # the mark covers nothing of the text
         await pilot.press("g")
         assert "prompt 0" in screen_lines(transcript)[0]
 
@@ -387,3 +391,24 @@ async def test_no_size_breaks_it(size: tuple[int, int]) -> None:
         transcript.focus()
         await pilot.press("up", "up", "enter", "pageup", "end")
         assert all(len(line) <= size[0] for line in screen_lines(transcript))
+
+
+async def test_a_frame_costs_the_same_however_long_the_session_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    draws: list[int] = []
+    draw = Drawings.draw
+
+    def counted(self: Drawings, index: int, now: float, changes: list[Change] | None = None) -> BlockView:
+        draws.append(index)
+        return draw(self, index, now, changes)
+
+    monkeypatch.setattr(Drawings, "draw", counted)
+    costs: list[int] = []
+    for turns in (5, 300):
+        async with Host().run_test(size=(80, 24)) as pilot:
+            transcript = await fed(pilot, many(turns))
+            draws.clear()
+            for _ in range(20):
+                transcript.feed([TextDelta(text="a few more words of the answer ")])
+            costs.append(len(draws))
+            await pilot.pause()
+    assert costs[0] == costs[1] <= 20 * 8
