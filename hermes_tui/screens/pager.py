@@ -11,8 +11,10 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
+from hermes_tui.widgets.blocks import ToolBlock
 from hermes_tui.widgets.byte_lines import ByteLines
 from hermes_tui.widgets.pager_view import PagerView
+from hermes_tui.widgets.tool_output import whole_output
 
 _SHIFT = 20
 
@@ -49,7 +51,7 @@ class PagerScreen(Screen[None]):
     }
     """
 
-    def __init__(self, title: str, source: str | Path) -> None:
+    def __init__(self, source: str | Path, title: str = "") -> None:
         super().__init__()
         self._title_text = title
         note = ""
@@ -63,6 +65,12 @@ class PagerScreen(Screen[None]):
             note = "not readable"
         self._lines = lines
         self._note = note
+
+    @classmethod
+    def of_tool(cls, block: ToolBlock) -> "PagerScreen":
+        """Return a pager over all that a call has put out."""
+        title, source = whole_output(block)
+        return cls(source, title)
 
     def compose(self) -> ComposeResult:
         yield Static(self._title_text, id="pager-title", markup=False)

@@ -6,7 +6,9 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Static
 
+from hermes_tui.protocol.messages import ToolOutcome, ToolResult
 from hermes_tui.screens.pager import PagerScreen
+from hermes_tui.widgets.blocks import ToolBlock, ToolState
 from hermes_tui.widgets.pager_view import PagerView
 
 
@@ -24,7 +26,7 @@ def status(pilot: Pilot[None]) -> str:
 
 
 async def opened(pilot: Pilot[None], source: str | Path) -> PagerScreen:
-    screen = PagerScreen("output of terminal [/red]", source)
+    screen = PagerScreen(source, "output of terminal [/red]")
     await pilot.app.push_screen(screen)
     await pilot.app.workers.wait_for_complete()
     await pilot.pause()
@@ -120,3 +122,13 @@ async def test_escape_leaves_the_search_first_and_then_the_pager() -> None:
         await pilot.press("escape")
         await pilot.pause()
         assert pilot.app.screen is not screen
+
+
+async def test_it_shows_what_a_call_has_put_out() -> None:
+    result = ToolResult(call_id="c", content="{}", outcome=ToolOutcome.DONE, display={"output": "all of it"})
+    block = ToolBlock(id=0, call_id="c", name="terminal", summary="make", state=ToolState.DONE, result=result)
+    async with Host().run_test(size=(60, 10)) as pilot:
+        await pilot.app.push_screen(PagerScreen.of_tool(block))
+        await pilot.pause()
+        assert screen_lines(pilot)[0] == " 1  all of it"
+        assert str(pilot.app.screen.query_one("#pager-title", Static).render()) == "terminal  make"

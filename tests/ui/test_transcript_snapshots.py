@@ -80,7 +80,7 @@ def test_new_below(snap_compare: SnapCompare) -> None:
 def test_the_pager(snap_compare: SnapCompare) -> None:
     class PagerApp(App[None]):
         def on_mount(self) -> None:
-            self.push_screen(PagerScreen("output of terminal: pytest -q", FAILURE * 20))
+            self.push_screen(PagerScreen(FAILURE * 20, "output of terminal: pytest -q"))
 
     async def search(pilot: Pilot[None]) -> None:
         app = pilot.app
