@@ -3,10 +3,9 @@
 The roles are names of the palette, so a change of theme needs no second reading of the code.
 """
 
-import queue
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -58,9 +57,8 @@ class Highlighter:
         self._on_ready = on_ready
         self._cache: OrderedDict[tuple[str, str], Roles] = OrderedDict()
         self._lock = threading.Lock()
-        self._wanted: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
-        self._queued: set[tuple[str, str]] = set()
-        self._thread: threading.Thread | None = None
+        self._wanted: deque[tuple[str, str]] = deque()  # what is being read stays at its start
+        self._running = False
 
     def roles(self, code: str, language: str) -> Roles | None:
         """Return the code's lines by role, or None while a thread still reads it (ask again after ``on_ready``)."""
@@ -74,31 +72,36 @@ class Highlighter:
         if self._on_ready is None or (len(code) <= INLINE_CHARS and _loaded(language)):
             return self._remember(key, read(code, language))
         with self._lock:
-            if key not in self._queued:
-                self._queued.add(key)
-                self._wanted.put(key)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="highlight", daemon=True)
-                self._thread.start()
+            if key not in self._wanted:
+                self._wanted.append(key)
+            if not self._running:
+                self._running = True
+                threading.Thread(target=self._work, name="highlight", daemon=True).start()
         return None
 
     @property
     def busy(self) -> bool:
         """Whether code is still being read."""
-        return bool(self._queued)
+        return self._running
 
     def _remember(self, key: tuple[str, str], roles: Roles) -> Roles:
         with self._lock:
             self._cache[key] = roles
-            self._queued.discard(key)
             while len(self._cache) > _CACHE_ENTRIES:
                 self._cache.popitem(last=False)
         return roles
 
     def _work(self) -> None:
+        """Read what is wanted, then end: an idle transcript keeps no thread."""
         while True:
-            key = self._wanted.get()
+            with self._lock:
+                if not self._wanted:
+                    self._running = False
+                    return
+                key = self._wanted[0]
             self._remember(key, read(*key, yielding=True))
+            with self._lock:
+                self._wanted.popleft()
             if self._on_ready is not None:
                 self._on_ready()
 

@@ -36,6 +36,18 @@ def test_long_code_is_read_in_the_background_and_announced() -> None:
     assert text_of(roles) == code
 
 
+def test_the_thread_ends_with_its_work_and_begins_again() -> None:
+    ready = threading.Semaphore(0)
+    highlighter = Highlighter(ready.release)
+    for number in range(3):
+        assert highlighter.roles(f"x = {number}\n" * INLINE_CHARS, "python") is None
+        assert ready.acquire(timeout=20)
+        for thread in threading.enumerate():
+            if thread.name == "highlight":
+                thread.join(20)
+        assert not highlighter.busy
+
+
 def test_code_without_language_or_beyond_measure_stays_plain() -> None:
     highlighter = Highlighter()
     assert highlighter.roles("def f", "") == [[("", "def f")]]
