@@ -42,12 +42,17 @@ def analyse(command: str, *, cwd: str, geography: Geography, facts: FileFacts, p
             machine.unresolved(f"it could not be read ({program.error})")
         elif readings_differ(command, program):
             machine.unresolved("two ways of reading it differ")
-    effects = tuple((replace(effect, decision=weigh(effect, preset), target=shown(effect.target)), span) for effect, span in machine.effects.values())
+    effects = tuple(
+        (replace(effect, decision=weigh(effect, preset), target=shown(effect.target)), span)
+        for effect, span in machine.effects.values()
+    )
     resolved = not any(effect.verb is Verb.UNRESOLVED for effect, _ in effects)
     return Analysis(effects, tuple(machine.commands), tuple(machine.not_checked), resolved)
 
 
 def unresolved(why: str) -> Analysis:
     """Return the analysis of a command that could not be followed at all."""
-    effect = Effect(Verb.UNRESOLVED, scope=Scope.UNKNOWN, text=f"Could not work out what this does: {why}", decision=Decision.ASK)
+    effect = Effect(
+        Verb.UNRESOLVED, scope=Scope.UNKNOWN, text=f"Could not work out what this does: {why}", decision=Decision.ASK
+    )
     return Analysis(((effect, (0, 0)),), (), (), False)

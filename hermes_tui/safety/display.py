@@ -33,8 +33,12 @@ _FOREIGN = "\u0400-\u052f\u0531-\u0587\u13a0-\u13ff\u1c80-\u1c8f\ua4d0-\ua4ff\ua
 _GREEK = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαινορτυϲϳ"
 """The Greek letters that pass for Latin ones; others (Δt) mix with Latin in honest text."""
 _MIXED = re.compile(f"[A-Za-z][{_FOREIGN}{_GREEK}]|[{_FOREIGN}{_GREEK}][A-Za-z]")
-_LETTER_FORMS = re.compile("[\U0001d400-\U0001d7ff\u2100-\u2138\u0251\u0261\u026a\u0280\u029f\u0399\u0406\u0455\u0456\u0458](?=[A-Za-z])")
-_SIGNS = re.compile(r"[\u037e\u2044\u2215\u29f8\u2223\u01c0\u2236\ua789\u05c3\u201a\u2329\u232a\u2039\u203a](?=\S)|[\u037e]")
+_LETTER_FORMS = re.compile(
+    "[\U0001d400-\U0001d7ff\u2100-\u2138\u0251\u0261\u026a\u0280\u029f\u0399\u0406\u0455\u0456\u0458](?=[A-Za-z])"
+)
+_SIGNS = re.compile(
+    r"[\u037e\u2044\u2215\u29f8\u2223\u01c0\u2236\ua789\u05c3\u201a\u2329\u232a\u2039\u203a](?=\S)|[\u037e]"
+)
 """Signs that pass for ``; / | : , < >``."""
 _DASHES = re.compile(r"(?:(?<=\s)|^)[\u2010-\u2015\u2212\u2043\ufe58\ufe63\uff0d\u30fc\u02d7]+(?=\w)")
 _COMMAND_WORD = re.compile(r"(?:^|[;&|\n(`]|\$\()[ \t]*([^\s;&|()<>\"'`$]+)")
@@ -46,7 +50,7 @@ _GRAVE = frozenset(("ansi", "osc", "control", "bidi", "zero-width", "tag-chars",
 def display_flags(text: str) -> tuple[str, ...]:
     """Return the names of the tricks found in ``text``, in a fixed order; empty for nearly every command."""
     flags = []
-    if len(text) > _LONG_CHARS or text.count("\n") > _LONG_LINES or len(text) > _LONG_LINE and _has_long_line(text):
+    if len(text) > _LONG_CHARS or text.count("\n") > _LONG_LINES or (len(text) > _LONG_LINE and _has_long_line(text)):
         flags.append("long")
     if _SUSPECT.search(text) is None:
         return tuple(flags)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import shlex
 
-
 from hermes_tui.safety import analysis as analysis_module
 from hermes_tui.safety.analysis import Analysis
 from hermes_tui.safety.display import display_flags, is_grave
@@ -73,7 +72,11 @@ def _verdict(
     if rules is not None and decision is not Decision.BLOCK:
         matched = rules.match(found.commands, effects, decision=decision, backend=backend)
         if matched is not None:
-            decision = {RuleAction.ALLOW: Decision.NOTE, RuleAction.ASK: strictest(decision, Decision.ASK), RuleAction.DENY: Decision.BLOCK}[matched.action]
+            decision = {
+                RuleAction.ALLOW: Decision.NOTE,
+                RuleAction.ASK: strictest(decision, Decision.ASK),
+                RuleAction.DENY: Decision.BLOCK,
+            }[matched.action]
     if mode == "off" and decision.asks:
         decision = Decision.NOTE
     asks = decision.asks and found.resolved and not is_grave(flags)
@@ -83,7 +86,11 @@ def _verdict(
         decision,
         reason,
         tuple(effects),
-        tuple((start, end, effect.text) for effect, (start, end) in found.effects if effect.decision.rank >= Decision.ASK.rank and end > start),
+        tuple(
+            (start, end, effect.text)
+            for effect, (start, end) in found.effects
+            if effect.decision.rank >= Decision.ASK.rank and end > start
+        ),
         flags,
         found.not_checked,
         canonical(found.commands),
@@ -102,7 +109,9 @@ def canonical(commands: tuple[tuple[str, ...], ...]) -> str:
     return "; ".join(lines)
 
 
-def _reason(effects: list[Effect], flags: tuple[str, ...], matched: Rule | None, facts: FileFacts, cwd: str, deep: bool) -> str:
+def _reason(
+    effects: list[Effect], flags: tuple[str, ...], matched: Rule | None, facts: FileFacts, cwd: str, deep: bool
+) -> str:
     """Return what happens, gravest first, with numbers."""
     ordered = sorted(effects, key=lambda effect: -effect.decision.rank)
     grave = [effect for effect in ordered if effect.decision.rank >= Decision.ASK.rank] or ordered
@@ -110,7 +119,11 @@ def _reason(effects: list[Effect], flags: tuple[str, ...], matched: Rule | None,
     if len(grave) > 6:
         lines.append(f"and {len(grave) - 6} more")
     if deep:
-        lost = [effect.target for effect in grave if effect.verb in (Verb.DELETE, Verb.OVERWRITE) and effect.scope in _COUNTED and facts.exists(effect.target)]
+        lost = [
+            effect.target
+            for effect in grave
+            if effect.verb in (Verb.DELETE, Verb.OVERWRITE) and effect.scope in _COUNTED and facts.exists(effect.target)
+        ]
         count = facts.untracked(lost, cwd) if lost else None
         if count:
             lines.append(f"{count} of these files are not in git as they are now")
@@ -123,7 +136,12 @@ def _reason(effects: list[Effect], flags: tuple[str, ...], matched: Rule | None,
 
 def _counted(effect: Effect, facts: FileFacts) -> str:
     """Put the number of files into "Deletes src"."""
-    if effect.verb is not Verb.DELETE or effect.scope not in _COUNTED or not effect.text.startswith("Deletes ") or not effect.target.isascii():
+    if (
+        effect.verb is not Verb.DELETE
+        or effect.scope not in _COUNTED
+        or not effect.text.startswith("Deletes ")
+        or not effect.target.isascii()
+    ):
         return effect.text
     if not facts.is_dir(effect.target):
         return effect.text
@@ -160,5 +178,3 @@ def classify(command: str, context: dict[str, str]) -> dict[str, object]:
 def short(decision: Decision) -> str:
     """Return ``allow``, ``ask`` or ``block``."""
     return "ask" if decision.asks else "block" if decision is Decision.BLOCK else "allow"
-
-

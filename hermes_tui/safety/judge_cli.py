@@ -22,8 +22,12 @@ from hermes_tui.safety.verdict import RuleSource, Verdict
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``hermes-tui judge``; returns the exit status: 0 done, 1 a line could not be read, 2 wrong use."""
-    parser = argparse.ArgumentParser(prog="hermes-tui judge", description="Say what a shell command would do, without running it.")
-    parser.add_argument("command", nargs="?", help="the command to judge; without it, JSON lines are read from standard input")
+    parser = argparse.ArgumentParser(
+        prog="hermes-tui judge", description="Say what a shell command would do, without running it."
+    )
+    parser.add_argument(
+        "command", nargs="?", help="the command to judge; without it, JSON lines are read from standard input"
+    )
     parser.add_argument("--cwd", default="", help="folder the command would run in (default: here)")
     parser.add_argument("--home", default="", help="home folder (default: yours)")
     parser.add_argument("--workspace", default="", help="folder of the project (default: the folder)")
@@ -53,7 +57,12 @@ def _filter(source: TextIO, target: TextIO, options: argparse.Namespace, rules: 
             if not isinstance(request, dict) or not isinstance(request.get("command"), str):
                 raise ValueError("a line is an object with a command")
         except ValueError as error:
-            answer: dict[str, Any] = {"id": None, "decision": "ask", "display": [], "error": f"the line cannot be read: {error}"}
+            answer: dict[str, Any] = {
+                "id": None,
+                "decision": "ask",
+                "display": [],
+                "error": f"the line cannot be read: {error}",
+            }
             status = 1
         else:
             answer = _answer(request, options, rules)
@@ -72,7 +81,15 @@ def _answer(request: dict[str, Any], options: argparse.Namespace, rules: Rules |
     home = str(request.get("home") or options.home or Path.home())
     workspace = str(request.get("workspace") or options.workspace or cwd)
     started = time.perf_counter()
-    verdict = judge(request["command"], cwd=cwd, home=home, workspace=workspace, mode=options.mode, preset=options.preset, rules=rules)
+    verdict = judge(
+        request["command"],
+        cwd=cwd,
+        home=home,
+        workspace=workspace,
+        mode=options.mode,
+        preset=options.preset,
+        rules=rules,
+    )
     elapsed_ms = (time.perf_counter() - started) * 1000
     return {"id": request.get("id"), **describe(verdict), "ms": round(elapsed_ms, 3)}
 

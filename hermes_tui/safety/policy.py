@@ -66,12 +66,17 @@ _RELAXED_NOTES = frozenset((Verb.OVERWRITE, Verb.DELETE, Verb.MOVE))
 def weigh(effect: Effect, preset: Preset = Preset.BALANCED) -> Decision:
     """Return what the effect alone calls for."""
     verb, scope = effect.verb, effect.scope
-    if scope is Scope.ROOT and verb in _FLOOR or scope is Scope.OWN and (verb in _FILE_VERBS or verb in _FLOOR):
+    if (scope is Scope.ROOT and verb in _FLOOR) or (scope is Scope.OWN and (verb in _FILE_VERBS or verb in _FLOOR)):
         return BLOCK
     if verb in _FILE_VERBS and scope not in _FREE:
         return ASK
     decision = _BY_VERB[verb]
-    if verb is Verb.DELETE and effect.target.rstrip("/") and scope is Scope.UNKNOWN and not effect.target.strip("/\ufdd0\ufdd1\ufdd4"):
+    if (
+        verb is Verb.DELETE
+        and effect.target.rstrip("/")
+        and scope is Scope.UNKNOWN
+        and not effect.target.strip("/\ufdd0\ufdd1\ufdd4")
+    ):
         return STRONG
     if verb is Verb.OVERWRITE and (scope is Scope.TEMP or effect.reversible):
         decision = NOTE

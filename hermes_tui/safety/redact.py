@@ -52,7 +52,9 @@ _PLAIN_VALUE = re.compile(
     r"(?:os|process|env|settings|config|self|cfg|args|secrets|vars|data|request|response|params|options|this|props|ctx|state|user|row|result|record|item|obj|form|session)(?:\.|\[|$).*|"
     r"[a-z_][\w.]*\(.*|\w+\.\w+(?:\.\w+)*\(?|/[\w./-]+|[\w-]+/[\w-]+|password|passwd|secret|token"
 )
-_ENV_LINE = re.compile(r"(?m)^(?P<head>\s*(?:export\s+)?[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD|CREDENTIALS?|DSN|PAT)(?:_[A-Z0-9]+)?=)(?P<quote>['\"]?)(?P<value>[^\r\n'\"]{3,})")
+_ENV_LINE = re.compile(
+    r"(?m)^(?P<head>\s*(?:export\s+)?[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD|CREDENTIALS?|DSN|PAT)(?:_[A-Z0-9]+)?=)(?P<quote>['\"]?)(?P<value>[^\r\n'\"]{3,})"
+)
 
 
 def _kept(value: str) -> str:
@@ -73,7 +75,9 @@ def _replace(match: re.Match[str]) -> str:
         return f"{match['url']}:{MARK}@"
     for head, value in (("auth", "authvalue"), ("bearer", "bearervalue"), ("cookie", "cookievalue")):
         if match[head] is not None:
-            return match[head] + (match[value] if match[value].startswith("$") or _PLAIN_VALUE.fullmatch(match[value]) else MARK)
+            return match[head] + (
+                match[value] if match[value].startswith("$") or _PLAIN_VALUE.fullmatch(match[value]) else MARK
+            )
     if match["curl"] is not None:
         return f"{match['curl']}:{MARK}"
     del kind
@@ -84,7 +88,11 @@ def _replace(match: re.Match[str]) -> str:
 
 def _replace_env(match: re.Match[str]) -> str:
     value = match["value"]
-    if value.startswith("$") or MARK in value or re.fullmatch(r"(?i)true|false|\d{1,5}|changeme|your[-_].*", value.strip()):
+    if (
+        value.startswith("$")
+        or MARK in value
+        or re.fullmatch(r"(?i)true|false|\d{1,5}|changeme|your[-_].*", value.strip())
+    ):
         return match.group()
     return f"{match['head']}{match['quote']}{_kept(value.strip())}"
 
@@ -124,4 +132,6 @@ class Redactor:
 def secrets_of_environment(environ: Iterable[tuple[str, str]]) -> list[str]:
     """Return the values of variables whose names say that they are secret, for ``Redactor``."""
     name = re.compile(r"(?:KEY|TOKEN|SECRET|PASSW(?:OR)?D|PASS|PWD|CREDENTIALS?|PAT|DSN)(?:_[A-Z0-9]+)?$")
-    return [value for key, value in environ if name.search(key) and key not in ("PWD", "OLDPWD") and len(value) >= MIN_KNOWN]
+    return [
+        value for key, value in environ if name.search(key) and key not in ("PWD", "OLDPWD") and len(value) >= MIN_KNOWN
+    ]

@@ -21,11 +21,46 @@ _log = logging.getLogger(__name__)
 
 _STRICTNESS = {RuleAction.ALLOW: 0, RuleAction.ASK: 1, RuleAction.DENY: 2}
 _NEVER_STORED = frozenset(
-    (Verb.UNRESOLVED, Verb.PRIVILEGE, Verb.REMOTE_EXEC, Verb.EXEC_UNKNOWN, Verb.PERSIST, Verb.SECRET, Verb.POLICY, Verb.DOS, Verb.DEVICE)
+    (
+        Verb.UNRESOLVED,
+        Verb.PRIVILEGE,
+        Verb.REMOTE_EXEC,
+        Verb.EXEC_UNKNOWN,
+        Verb.PERSIST,
+        Verb.SECRET,
+        Verb.POLICY,
+        Verb.DOS,
+        Verb.DEVICE,
+    )
 )
 """Effects for which "always" is not offered: nobody can know today what they will mean tomorrow."""
-_NEVER_SCOPES = frozenset((Scope.SYSTEM, Scope.ROOT, Scope.OWN, Scope.DEVICE, Scope.SECRET, Scope.STARTUP, Scope.CONTROL, Scope.UNKNOWN))
-_WITH_SUBCOMMANDS = frozenset("git docker podman kubectl helm npm yarn pnpm pip cargo gh aws gcloud az terraform systemctl brew apt go redis-cli".split())
+_NEVER_SCOPES = frozenset(
+    (Scope.SYSTEM, Scope.ROOT, Scope.OWN, Scope.DEVICE, Scope.SECRET, Scope.STARTUP, Scope.CONTROL, Scope.UNKNOWN)
+)
+_WITH_SUBCOMMANDS = frozenset(
+    [
+        "git",
+        "docker",
+        "podman",
+        "kubectl",
+        "helm",
+        "npm",
+        "yarn",
+        "pnpm",
+        "pip",
+        "cargo",
+        "gh",
+        "aws",
+        "gcloud",
+        "az",
+        "terraform",
+        "systemctl",
+        "brew",
+        "apt",
+        "go",
+        "redis-cli",
+    ]
+)
 
 
 class RuleError(Exception):
@@ -59,7 +94,14 @@ class Rules:
         if rule in self._rules:
             self._rules.remove(rule)
 
-    def match(self, commands: Sequence[Sequence[str]], effects: Sequence[Effect], *, decision: Decision, backend: str = "local") -> Rule | None:
+    def match(
+        self,
+        commands: Sequence[Sequence[str]],
+        effects: Sequence[Effect],
+        *,
+        decision: Decision,
+        backend: str = "local",
+    ) -> Rule | None:
         """Return the rule that decides, or None. Deny beats ask, ask beats allow.
 
         An allow rule decides only if the rules together cover every command that has a say: effects that ask and lie
@@ -68,13 +110,18 @@ class Rules:
         tightening = [
             rule
             for rule in self._rules
-            if rule.action is not RuleAction.ALLOW and not rule.tool and _on(rule, backend) and self._touches(rule, commands, effects)
+            if rule.action is not RuleAction.ALLOW
+            and not rule.tool
+            and _on(rule, backend)
+            and self._touches(rule, commands, effects)
         ]
         if tightening:
             return max(tightening, key=lambda rule: _STRICTNESS[rule.action])
         if not decision.asks:
             return None
-        allowing = [rule for rule in self._rules if rule.action is RuleAction.ALLOW and not rule.tool and _on(rule, backend)]
+        allowing = [
+            rule for rule in self._rules if rule.action is RuleAction.ALLOW and not rule.tool and _on(rule, backend)
+        ]
         if not allowing or decision is Decision.ASK_STRONG:
             return None
         asking = [effect for effect in effects if effect.decision.asks]
@@ -90,7 +137,10 @@ class Rules:
         fitting = [
             rule
             for rule in self._rules
-            if rule.tool and fnmatch.fnmatchcase(name, rule.tool) and _on(rule, backend) and all(_covers(rule, effect) for effect in effects if effect.decision.asks)
+            if rule.tool
+            and fnmatch.fnmatchcase(name, rule.tool)
+            and _on(rule, backend)
+            and all(_covers(rule, effect) for effect in effects if effect.decision.asks)
         ]
         return max(fitting, key=lambda rule: _STRICTNESS[rule.action], default=None)
 
@@ -133,7 +183,11 @@ def _fits(rule: Rule, argv: Sequence[str], *, exact: bool = True) -> bool:
     """Return whether the rule's words fit a command. Allowing rules are exact about options, others are not."""
     if rule.program and not fnmatch.fnmatchcase(_name(argv), rule.program):
         return False
-    if rule.subcommand and _subcommand(argv) != rule.subcommand and " ".join(argv[1 : 1 + rule.subcommand.count(" ") + 1]) != rule.subcommand:
+    if (
+        rule.subcommand
+        and _subcommand(argv) != rule.subcommand
+        and " ".join(argv[1 : 1 + rule.subcommand.count(" ") + 1]) != rule.subcommand
+    ):
         return False
     if rule.argv:
         wanted, given = list(rule.argv), list(argv[1:])
@@ -156,7 +210,9 @@ def _covers(rule: Rule, effect: Effect) -> bool:
     return not rule.folder or effect.target == rule.folder or effect.target.startswith(rule.folder.rstrip("/") + "/")
 
 
-def propose(commands: Sequence[Sequence[str]], effects: Sequence[Effect], backend: str) -> tuple[Rule | None, Rule | None]:
+def propose(
+    commands: Sequence[Sequence[str]], effects: Sequence[Effect], backend: str
+) -> tuple[Rule | None, Rule | None]:
     """Return the rules that "always" and "for this session" would store, None where they are not offered.
 
     Both name one program, its subcommand, its options and the scopes of its effects; "always" keeps the very words.
@@ -166,7 +222,9 @@ def propose(commands: Sequence[Sequence[str]], effects: Sequence[Effect], backen
     if len(distinct) != 1 or not asking:
         return None, None
     argv = distinct[0]
-    if any(effect.verb in _NEVER_STORED or effect.decision is not Decision.ASK for effect in asking) or any("…" in word for word in argv):
+    if any(effect.verb in _NEVER_STORED or effect.decision is not Decision.ASK for effect in asking) or any(
+        "…" in word for word in argv
+    ):
         return None, None
     common = {
         "action": RuleAction.ALLOW,
@@ -204,10 +262,27 @@ def _to_plain(rule: Rule) -> dict[str, Any]:
 def _from_plain(plain: Any, source: RuleSource, where: str) -> Rule:
     if not isinstance(plain, dict):
         raise RuleError(f"{where}: a rule is a mapping with an action")
-    known = {"action", "program", "subcommand", "flags", "argv", "tool", "verbs", "scopes", "folder", "backend", "reason", "created", "examples"}
+    known = {
+        "action",
+        "program",
+        "subcommand",
+        "flags",
+        "argv",
+        "tool",
+        "verbs",
+        "scopes",
+        "folder",
+        "backend",
+        "reason",
+        "created",
+        "examples",
+    }
     if unknown := set(plain) - known:
         raise RuleError(f"{where}: unknown keys {', '.join(sorted(map(str, unknown)))}")
-    texts = {key: str(plain.get(key, "")) for key in ("program", "subcommand", "tool", "folder", "backend", "reason", "created")}
+    texts = {
+        key: str(plain.get(key, ""))
+        for key in ("program", "subcommand", "tool", "folder", "backend", "reason", "created")
+    }
     lists: dict[str, tuple[str, ...]] = {}
     for key in ("flags", "argv", "examples"):
         values = plain.get(key, [])
@@ -271,4 +346,6 @@ def save_rules(path: Path, rules: Iterable[Rule]) -> None:
 
 def stored(rule: Rule, source: RuleSource, reason: str = "") -> Rule:
     """Return the rule as it is kept: with its source, reason and the day."""
-    return replace(rule, source=source, reason=reason or rule.reason, created=rule.created or datetime.now(UTC).date().isoformat())
+    return replace(
+        rule, source=source, reason=reason or rule.reason, created=rule.created or datetime.now(UTC).date().isoformat()
+    )

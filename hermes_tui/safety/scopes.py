@@ -16,10 +16,58 @@ from hermes_tui.safety.shell.values import BRACKET, QUESTION, STAR, has_glob, is
 from hermes_tui.safety.verdict import Scope
 
 ROOT_TREES = frozenset(
-    "/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /libx32 /opt /proc /root /run /sbin /srv /sys /usr /var "
-    "/System /Library /Applications /Users /Volumes /private /private/etc /private/var /nix /nix/store "
-    "/usr/bin /usr/lib /usr/lib32 /usr/lib64 /usr/sbin /usr/share /usr/local /usr/include /usr/libexec /var/lib /var/lib/dpkg "
-    "/boot/efi /boot/grub /lib/modules /usr/lib/modules /etc/systemd /etc/pam.d /C: /c /mnt/c /mnt/c/Windows".split()
+    [
+        "/",
+        "/bin",
+        "/boot",
+        "/dev",
+        "/etc",
+        "/home",
+        "/lib",
+        "/lib32",
+        "/lib64",
+        "/libx32",
+        "/opt",
+        "/proc",
+        "/root",
+        "/run",
+        "/sbin",
+        "/srv",
+        "/sys",
+        "/usr",
+        "/var",
+        "/System",
+        "/Library",
+        "/Applications",
+        "/Users",
+        "/Volumes",
+        "/private",
+        "/private/etc",
+        "/private/var",
+        "/nix",
+        "/nix/store",
+        "/usr/bin",
+        "/usr/lib",
+        "/usr/lib32",
+        "/usr/lib64",
+        "/usr/sbin",
+        "/usr/share",
+        "/usr/local",
+        "/usr/include",
+        "/usr/libexec",
+        "/var/lib",
+        "/var/lib/dpkg",
+        "/boot/efi",
+        "/boot/grub",
+        "/lib/modules",
+        "/usr/lib/modules",
+        "/etc/systemd",
+        "/etc/pam.d",
+        "/C:",
+        "/c",
+        "/mnt/c",
+        "/mnt/c/Windows",
+    ]
 )
 """Folders whose loss takes the machine, or everybody's files, with it."""
 
@@ -28,7 +76,16 @@ _SAFE_DEVICES = re.compile(
 )
 _NETWORK = re.compile(r"/dev/(?:tcp|udp)(?:/.*)?")
 _PROC_ALIAS = re.compile(r"/proc/(?:self|thread-self|\d+|[\ufdd0-\ufdd6]+)/(root|cwd)(?=/|$)")
-_TEMP = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/private/var/folders", "/var/folders", "/dev/shm", "/run/user")
+_TEMP = (
+    "/tmp",
+    "/var/tmp",
+    "/private/tmp",
+    "/private/var/tmp",
+    "/private/var/folders",
+    "/var/folders",
+    "/dev/shm",
+    "/run/user",
+)
 _OTHER_HOME = re.compile(r"/(?:home|Users)/[^/]+")
 _BLANK_DIR = frozenset(("", "/"))
 
@@ -43,7 +100,9 @@ _SECRET_HOME = re.compile(
     r"(?:bash|zsh|python|psql|mysql|sqlite|node_repl|rediscli|dbshell)_history)(?:/.*|$)|"
     r"Library/(?:Keychains|Cookies|Application Support/(?:Google|Firefox|com\.apple\.TCC))(?:/.*|$)"
 )
-_PUBLIC_IN_SECRET = re.compile(r"\.ssh/(?:.*\.pub|known_hosts(?:\.old)?)|\.docker/(?:contexts|cli-plugins)(?:/.*)?|\.aws/config\.example")
+_PUBLIC_IN_SECRET = re.compile(
+    r"\.ssh/(?:.*\.pub|known_hosts(?:\.old)?)|\.docker/(?:contexts|cli-plugins)(?:/.*)?|\.aws/config\.example"
+)
 _STARTUP_HOME = re.compile(
     r"\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc|"
     r"tcshrc|login|inputrc|xinitrc|xprofile|xsession(?:rc)?|pam_environment|gitconfig|vimrc|gvimrc|exrc|nanorc|emacs|"
@@ -139,7 +198,7 @@ class Geography:
         """Return ``path`` with links resolved, those that the command itself made first."""
         for _ in range(8):
             for made, node in state.files.items():
-                if node.kind == "link" and (path == made and follow or path.startswith(made + "/")):
+                if node.kind == "link" and ((path == made and follow) or path.startswith(made + "/")):
                     path = self.absolute(node.target + path[len(made) :], posixpath.dirname(made))
                     break
             else:
@@ -202,10 +261,16 @@ class Geography:
         """Return ROOT or DEVICE where the pattern can match such a thing, None where it stays below its folder."""
         folder, name = posixpath.split(path)
         if name and not name.strip(STAR) and is_literal(folder):
-            return Scope.ROOT if folder in self.roots and folder != "/dev" else Scope.DEVICE if folder == "/dev" else None
+            return (
+                Scope.ROOT if folder in self.roots and folder != "/dev" else Scope.DEVICE if folder == "/dev" else None
+            )
         if path.startswith("/dev/") and has_glob(path):
             safe = any(matches(f"/dev/{each}", path) for each in ("null", "tty", "zero"))
-            return None if safe and not any(matches(each, path) for each in ("/dev/sda", "/dev/nvme0n1", "/dev/vda")) else Scope.DEVICE
+            return (
+                None
+                if safe and not any(matches(each, path) for each in ("/dev/sda", "/dev/nvme0n1", "/dev/vda"))
+                else Scope.DEVICE
+            )
         if is_unknown(path):
             return None
         first = path.split("/", 2)[1]
@@ -213,7 +278,11 @@ class Geography:
             levels = path.count("/")
             if any(root.count("/") == levels and matches(root, path) for root in self.roots):
                 return Scope.ROOT
-            if levels == 2 and any(matches(folder_name, folder) for folder_name in ("/home", "/Users")) and has_glob(name):
+            if (
+                levels == 2
+                and any(matches(folder_name, folder) for folder_name in ("/home", "/Users"))
+                and has_glob(name)
+            ):
                 return Scope.ROOT
             if name == STAR and any(root.count("/") == levels - 1 and matches(root, folder) for root in self.roots):
                 return Scope.ROOT

@@ -79,7 +79,9 @@ class Tirith:
             if process.returncode is None:
                 process.kill()
                 await process.wait()
-        decision = {0: Decision.ALLOW, 1: Decision.ASK_STRONG, 2: Decision.ASK}.get(process.returncode if process.returncode is not None else -1)
+        decision = {0: Decision.ALLOW, 1: Decision.ASK_STRONG, 2: Decision.ASK}.get(
+            process.returncode if process.returncode is not None else -1
+        )
         if decision is None:
             return self._failed(f"Tirith ended with status {process.returncode}")
         return Findings(decision, _texts(output[:_MAX_OUTPUT]) if decision is not Decision.ALLOW else ())
@@ -90,7 +92,9 @@ class Tirith:
         if failure:
             _log.warning("%s", why)
         self._told = True
-        return Findings(Decision.ALLOW if self._fail_open else Decision.ASK, (), failure or ("" if self._fail_open else why))
+        return Findings(
+            Decision.ALLOW if self._fail_open else Decision.ASK, (), failure or ("" if self._fail_open else why)
+        )
 
 
 def _texts(output: bytes) -> tuple[str, ...]:

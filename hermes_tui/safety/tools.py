@@ -103,7 +103,12 @@ def _home_service(machine: Machine, args: Mapping[str, Any]) -> None:
 def _message(machine: Machine, args: Mapping[str, Any]) -> None:
     if args.get("action", "send") != "list":
         target = _text(args, "target") or "the default channel"
-        machine.add(Verb.NET_SEND, f"Sends a message of {len(_text(args, 'message'))} characters to {target}", target, Scope.REMOTE)
+        machine.add(
+            Verb.NET_SEND,
+            f"Sends a message of {len(_text(args, 'message'))} characters to {target}",
+            target,
+            Scope.REMOTE,
+        )
 
 
 def _cronjob(machine: Machine, args: Mapping[str, Any]) -> None:
@@ -124,7 +129,12 @@ def _speech(machine: Machine, args: Mapping[str, Any]) -> None:
 
 
 def _training(machine: Machine, args: Mapping[str, Any]) -> None:
-    machine.add(Verb.CLOUD_WRITE, "Starts, stops or changes a training run, which may cost money", _text(args, "run_id"), Scope.REMOTE)
+    machine.add(
+        Verb.CLOUD_WRITE,
+        "Starts, stops or changes a training run, which may cost money",
+        _text(args, "run_id"),
+        Scope.REMOTE,
+    )
 
 
 def _console(machine: Machine, args: Mapping[str, Any]) -> None:
@@ -158,12 +168,35 @@ DECLARED: dict[str, Declares] = {
     "rl_test_inference": _training,
     "browser_console": _console,
     **dict.fromkeys(
-        (
-            "web_search browser_snapshot browser_click browser_type browser_scroll browser_back browser_press browser_get_images "
-            "browser_vision delegate_task skills_list skill_view memory todo clarify session_search ha_get_state ha_list_entities "
-            "ha_list_services rl_list_environments rl_select_environment rl_get_current_config rl_check_status rl_get_results "
-            "rl_list_runs mixture_of_agents tool_search"
-        ).split(),
+        [
+            "web_search",
+            "browser_snapshot",
+            "browser_click",
+            "browser_type",
+            "browser_scroll",
+            "browser_back",
+            "browser_press",
+            "browser_get_images",
+            "browser_vision",
+            "delegate_task",
+            "skills_list",
+            "skill_view",
+            "memory",
+            "todo",
+            "clarify",
+            "session_search",
+            "ha_get_state",
+            "ha_list_entities",
+            "ha_list_services",
+            "rl_list_environments",
+            "rl_select_environment",
+            "rl_get_current_config",
+            "rl_check_status",
+            "rl_get_results",
+            "rl_list_runs",
+            "mixture_of_agents",
+            "tool_search",
+        ],
         _nothing,
     ),
 }
@@ -204,12 +237,25 @@ def judge_tool(
             declares(machine, args)
         else:
             machine.add(Verb.EXEC_UNKNOWN, f"Calls the tool {name}, whose effects nobody has declared", name)
-        found = [replace(effect, decision=weigh(effect, Preset(preset)), target=shown(effect.target)) for effect, _ in machine.effects.values()]
+        found = [
+            replace(effect, decision=weigh(effect, Preset(preset)), target=shown(effect.target))
+            for effect, _ in machine.effects.values()
+        ]
     except Exception as error:  # noqa: BLE001 - a declaration that fails must end in a question, never in silence
         _log.warning("the effects of %s could not be worked out: %r", name, error)
-        found = [Effect(Verb.UNRESOLVED, name, Scope.UNKNOWN, text=f"Could not work out what {name} would do", decision=Decision.ASK)]
+        found = [
+            Effect(
+                Verb.UNRESOLVED,
+                name,
+                Scope.UNKNOWN,
+                text=f"Could not work out what {name} would do",
+                decision=Decision.ASK,
+            )
+        ]
     decision = strictest(*[effect.decision for effect in found])
-    matched = rules.match_tool(name, found, backend=backend) if rules is not None and decision is not Decision.BLOCK else None
+    matched = (
+        rules.match_tool(name, found, backend=backend) if rules is not None and decision is not Decision.BLOCK else None
+    )
     if matched is not None:
         decision = {
             RuleAction.ALLOW: Decision.NOTE if decision is Decision.ASK else decision,
@@ -224,7 +270,9 @@ def judge_tool(
         rule, session = _propose(name, grave, backend)
     return Verdict(
         decision,
-        "; ".join(dict.fromkeys(effect.text for effect in grave if effect.text)) if decision is not Decision.ALLOW else "",
+        "; ".join(dict.fromkeys(effect.text for effect in grave if effect.text))
+        if decision is not Decision.ALLOW
+        else "",
         tuple(found),
         display=display_flags(json.dumps(dict(args), ensure_ascii=False, default=str)),
         not_checked=tuple(machine.not_checked),
@@ -249,5 +297,8 @@ def _propose(name: str, asking: list[Effect], backend: str) -> tuple[Rule | None
         created=datetime.now(UTC).date().isoformat(),
     )
     foreign = name not in DECLARED
-    lasting = foreign or all(scope in (Scope.WORKSPACE, Scope.TEMP, Scope.NONE, Scope.HOME) for scope in scopes) and name != "execute_code"
+    lasting = foreign or (
+        all(scope in (Scope.WORKSPACE, Scope.TEMP, Scope.NONE, Scope.HOME) for scope in scopes)
+        and name != "execute_code"
+    )
     return (replace(session, source=RuleSource.USER) if lasting else None), session

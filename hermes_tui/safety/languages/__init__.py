@@ -51,13 +51,23 @@ def read_code(machine: Machine, language: str, text: str, *, what: str = "", std
     """Follow code in another language than the shell's; ``what`` names where it stands, for the person."""
     where = f" ({what})" if what else ""
     if FETCHED in text:
-        machine.add(Verb.EXEC_UNKNOWN, f"Runs {_NAMES.get(language, language)} code that comes over the network{where}", scope=Scope.REMOTE)
+        machine.add(
+            Verb.EXEC_UNKNOWN,
+            f"Runs {_NAMES.get(language, language)} code that comes over the network{where}",
+            scope=Scope.REMOTE,
+        )
         return
     if is_unknown(text):
-        if language in ("sed", "awk", "sql", "psql", "mysql", "sqlite", "redis", "jq") and text.strip(worst_unknown(text)):
+        if language in ("sed", "awk", "sql", "psql", "mysql", "sqlite", "redis", "jq") and text.strip(
+            worst_unknown(text)
+        ):
             text = "".join("0" if "\ufdd0" <= char <= "\ufdd3" else char for char in text)
         else:
-            machine.add(Verb.EXEC_UNKNOWN, f"Runs {_NAMES.get(language, language)} code that is made while it runs{where}", scope=Scope.UNKNOWN)
+            machine.add(
+                Verb.EXEC_UNKNOWN,
+                f"Runs {_NAMES.get(language, language)} code that is made while it runs{where}",
+                scope=Scope.UNKNOWN,
+            )
             return
     if len(text) > MAX_CODE or machine.nesting > MAX_NESTING:
         machine.unresolved("code is too long or too deep to follow")
@@ -73,4 +83,14 @@ def read_code(machine: Machine, language: str, text: str, *, what: str = "", std
         machine.nesting -= 1
 
 
-_NAMES = {"python": "Python", "js": "JavaScript", "perl": "Perl", "ruby": "Ruby", "php": "PHP", "sql": "SQL", "psql": "SQL", "r": "R", "java": "Java"}
+_NAMES = {
+    "python": "Python",
+    "js": "JavaScript",
+    "perl": "Perl",
+    "ruby": "Ruby",
+    "php": "PHP",
+    "sql": "SQL",
+    "psql": "SQL",
+    "r": "R",
+    "java": "Java",
+}

@@ -26,7 +26,14 @@ def read(machine: Machine, language: str, text: str) -> None:
     tokens = _tokens(text)
     known: dict[str, str] = {}
     for index, (kind, value) in enumerate(tokens):
-        if kind == "sign" and value == "=" and index and tokens[index - 1][0] == "word" and index + 1 < len(tokens) and tokens[index + 1][0] == "string":
+        if (
+            kind == "sign"
+            and value == "="
+            and index
+            and tokens[index - 1][0] == "word"
+            and index + 1 < len(tokens)
+            and tokens[index + 1][0] == "string"
+        ):
             known[tokens[index - 1][1]] = tokens[index + 1][1]
     printing, depth, print_depth, print_start = False, 0, 0, 0
     for index, (kind, value) in enumerate(tokens):
@@ -48,7 +55,9 @@ def read(machine: Machine, language: str, text: str) -> None:
                 machine.write(target, append=value == ">>")
         elif kind == "sign" and value in ("|", "|&"):
             if printing:
-                machine.run_shell(_expression(tokens, index + 1, known), Input(_expression(tokens, print_start, known) or UNKNOWN))
+                machine.run_shell(
+                    _expression(tokens, index + 1, known), Input(_expression(tokens, print_start, known) or UNKNOWN)
+                )
             elif tokens[index + 1 : index + 2] == [("word", "getline")]:
                 machine.run_shell(_before(tokens, index, known))
 
@@ -90,7 +99,7 @@ def _expression(tokens: list[tuple[str, str]], start: int, known: dict[str, str]
             depth -= 1
             if depth < 0:
                 break
-        elif kind == "line" or (kind == "sign" and value in (";", "}", ",", "|")) and depth <= 0:
+        elif kind == "line" or ((kind == "sign" and value in (";", "}", ",", "|")) and depth <= 0):
             break
         elif kind == "word":
             out += known.get(value, UNKNOWN)

@@ -38,9 +38,12 @@ def read(machine: Machine, language: str, text: str) -> None:
 
 def _vim(machine: Machine, text: str) -> None:
     """Ex commands of vi, vim and less' ``+``: shell escapes, writes to other files, whole-file deletion."""
-    for piece in re.split(r"\||\n", text) if "!" not in text else text.split("\n"):
+    for piece in re.split(r"\||\n", text) if not re.search(r"(?<!w)!", text) else text.split("\n"):
         command = piece.strip().lstrip(":")
-        shell = re.match(r"(?:%|\d+(?:,\d+)?|r(?:ead)?\s*|w(?:rite)?\s*|sil(?:ent)?!?\s+|exec(?:ute)?\s+['\"]\s*|norm(?:al)?!?\s+:)*!(.*)", command)
+        shell = re.match(
+            r"(?:%|\d+(?:,\d+)?|r(?:ead)?\s*|w(?:rite)?\s+|sil(?:ent)?!?\s+|exec(?:ute)?\s+['\"]\s*|norm(?:al)?!?\s+:)*!(.*)",
+            command,
+        )
         if shell:
             if shell[1].strip():
                 machine.run_shell(shell[1])
@@ -86,7 +89,9 @@ def _gdb(machine: Machine, text: str) -> None:
             machine.unchecked(f"the text of {command.partition(' ')[2]}")
         elif re.match(r"(?:call|print|p)\s.*\b(?:system|exec\w*|popen|unlink|remove)\s*\(", command):
             code = re.search(r"system\s*\(\s*\"([^\"]*)\"", command)
-            machine.run_shell(code[1]) if code else machine.add(Verb.EXEC_UNKNOWN, "Calls a function that starts programs or deletes files")
+            machine.run_shell(code[1]) if code else machine.add(
+                Verb.EXEC_UNKNOWN, "Calls a function that starts programs or deletes files"
+            )
 
 
 def _redis(machine: Machine, text: str) -> None:
@@ -102,7 +107,19 @@ def _redis(machine: Machine, text: str) -> None:
             machine.add(Verb.EXEC_UNKNOWN, f"Runs code in the server: {line}", line)
         elif command == "config" and second in ("set", "rewrite", "resetstat"):
             machine.add(Verb.SYSTEM, f"Changes the server: {line}", line)
-        elif command in ("acl", "cluster", "client", "function", "xgroup") and second in ("setuser", "deluser", "reset", "failover", "kill", "delete", "flush", "destroy", "forget", "load", "restore"):
+        elif command in ("acl", "cluster", "client", "function", "xgroup") and second in (
+            "setuser",
+            "deluser",
+            "reset",
+            "failover",
+            "kill",
+            "delete",
+            "flush",
+            "destroy",
+            "forget",
+            "load",
+            "restore",
+        ):
             machine.add(Verb.DB_DROP, f"Changes the server: {line}", line)
 
 

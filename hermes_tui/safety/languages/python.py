@@ -18,27 +18,136 @@ if TYPE_CHECKING:
 
 MAX_NODES = 4000
 
-_SHELL = frozenset(("os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput", "commands.getoutput", "pty.spawn", "asyncio.create_subprocess_shell", "get_ipython.system", "sh.bash"))
-_PROCESS = frozenset(("subprocess.run", "subprocess.call", "subprocess.Popen", "subprocess.check_call", "subprocess.check_output", "asyncio.create_subprocess_exec", "pexpect.spawn", "pexpect.run"))
-_EXEC = frozenset(f"os.{name}" for name in ("execl", "execle", "execlp", "execlpe", "execv", "execve", "execvp", "execvpe", "spawnl", "spawnle", "spawnlp", "spawnv", "spawnve", "spawnvp", "posix_spawn", "posix_spawnp", "startfile"))
+_SHELL = frozenset(
+    (
+        "os.system",
+        "os.popen",
+        "subprocess.getoutput",
+        "subprocess.getstatusoutput",
+        "commands.getoutput",
+        "pty.spawn",
+        "asyncio.create_subprocess_shell",
+        "get_ipython.system",
+        "sh.bash",
+    )
+)
+_PROCESS = frozenset(
+    (
+        "subprocess.run",
+        "subprocess.call",
+        "subprocess.Popen",
+        "subprocess.check_call",
+        "subprocess.check_output",
+        "asyncio.create_subprocess_exec",
+        "pexpect.spawn",
+        "pexpect.run",
+    )
+)
+_EXEC = frozenset(
+    f"os.{name}"
+    for name in (
+        "execl",
+        "execle",
+        "execlp",
+        "execlpe",
+        "execv",
+        "execve",
+        "execvp",
+        "execvpe",
+        "spawnl",
+        "spawnle",
+        "spawnlp",
+        "spawnv",
+        "spawnve",
+        "spawnvp",
+        "posix_spawn",
+        "posix_spawnp",
+        "startfile",
+    )
+)
 _DELETE = frozenset(("os.remove", "os.unlink", "os.rmdir", "send2trash.send2trash"))
 _DELTREE = frozenset(("shutil.rmtree", "os.removedirs", "distutils.dir_util.remove_tree"))
 _MOVE = frozenset(("os.rename", "os.replace", "os.renames", "shutil.move"))
 _COPY = frozenset(("shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree", "os.link", "os.symlink"))
 _WRITE = frozenset(("os.truncate", "os.mknod", "shutil.make_archive", "numpy.save", "pickle.dump_to"))
 _MODE = frozenset(("os.chmod", "os.chown", "os.lchown", "shutil.chown"))
-_UNKNOWN_CODE = frozenset(("marshal.loads", "pickle.loads", "pickle.load", "dill.loads", "cloudpickle.loads", "yaml.unsafe_load", "runpy.run_path", "runpy.run_module", "importlib.reload", "imp.load_source", "ctypes.CDLL", "ctypes.cdll.LoadLibrary", "code.interact", "types.FunctionType", "types.CodeType", "torch.load", "joblib.load"))
-_SEND = frozenset(
-    [f"{lib}.{verb}" for lib in ("requests", "httpx", "aiohttp", "session", "client") for verb in ("post", "put", "patch", "delete", "request")]
-    + ["smtplib.SMTP", "smtplib.SMTP_SSL", "ftplib.FTP", "socket.socket", "socket.create_connection", "paramiko.SSHClient", "telnetlib.Telnet", "http.client.HTTPConnection", "http.client.HTTPSConnection", "urllib3.request"]
+_UNKNOWN_CODE = frozenset(
+    (
+        "marshal.loads",
+        "pickle.loads",
+        "pickle.load",
+        "dill.loads",
+        "cloudpickle.loads",
+        "yaml.unsafe_load",
+        "runpy.run_path",
+        "runpy.run_module",
+        "importlib.reload",
+        "imp.load_source",
+        "ctypes.CDLL",
+        "ctypes.cdll.LoadLibrary",
+        "code.interact",
+        "types.FunctionType",
+        "types.CodeType",
+        "torch.load",
+        "joblib.load",
+    )
 )
-_FETCH = frozenset(("requests.get", "httpx.get", "urllib.request.urlopen", "urlopen", "urllib.request.urlretrieve", "requests.head", "urllib2.urlopen"))
+_SEND = frozenset(
+    [
+        f"{lib}.{verb}"
+        for lib in ("requests", "httpx", "aiohttp", "session", "client")
+        for verb in ("post", "put", "patch", "delete", "request")
+    ]
+    + [
+        "smtplib.SMTP",
+        "smtplib.SMTP_SSL",
+        "ftplib.FTP",
+        "socket.socket",
+        "socket.create_connection",
+        "paramiko.SSHClient",
+        "telnetlib.Telnet",
+        "http.client.HTTPConnection",
+        "http.client.HTTPSConnection",
+        "urllib3.request",
+    ]
+)
+_FETCH = frozenset(
+    (
+        "requests.get",
+        "httpx.get",
+        "urllib.request.urlopen",
+        "urlopen",
+        "urllib.request.urlretrieve",
+        "requests.head",
+        "urllib2.urlopen",
+    )
+)
 _PATH_DELETE = frozenset(("unlink", "rmdir", "rmtree"))
 _PATH_WRITE = frozenset(("write_text", "write_bytes"))
-_DB_DROP = frozenset(("drop_all", "drop_database", "dropDatabase", "drop_collection", "drop_table", "delete_many", "flushall", "flushdb", "drop_index", "delete_bucket", "delete_table", "terminate_instances", "delete_object", "delete_objects", "truncate_table"))
+_DB_DROP = frozenset(
+    (
+        "drop_all",
+        "drop_database",
+        "dropDatabase",
+        "drop_collection",
+        "drop_table",
+        "delete_many",
+        "flushall",
+        "flushdb",
+        "drop_index",
+        "delete_bucket",
+        "delete_table",
+        "terminate_instances",
+        "delete_object",
+        "delete_objects",
+        "truncate_table",
+    )
+)
 _SQL_CALLS = frozenset(("execute", "executescript", "executemany", "raw", "exec_driver_sql", "text"))
 _ALIASES = {"sp": "subprocess"}
-_DANGEROUS_MODULES = frozenset(("os", "subprocess", "shutil", "pty", "ctypes", "socket", "importlib", "builtins", "pathlib", "sys"))
+_DANGEROUS_MODULES = frozenset(
+    ("os", "subprocess", "shutil", "pty", "ctypes", "socket", "importlib", "builtins", "pathlib", "sys")
+)
 
 
 def read(machine: Machine, language: str, text: str) -> None:
@@ -83,17 +192,53 @@ class _Reader:
         for node in nodes:
             if isinstance(node, ast.Call):
                 self._call(node)
-            elif isinstance(node, ast.While) and _endless(node) and any(self._dotted(call.func) in ("os.fork", "subprocess.Popen", "os.spawnl") for call in ast.walk(node) if isinstance(call, ast.Call)):
+            elif (
+                isinstance(node, ast.While)
+                and _endless(node)
+                and any(
+                    self._dotted(call.func) in ("os.fork", "subprocess.Popen", "os.spawnl")
+                    for call in ast.walk(node)
+                    if isinstance(call, ast.Call)
+                )
+            ):
                 self.machine.add(Verb.DOS, "Starts processes without end")
-            elif isinstance(node, ast.Attribute) and node.attr in ("__subclasses__", "__globals__", "__builtins__", "__code__"):
+            elif isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.For) and self._forks(node):
+                self.machine.add(Verb.DOS, "Starts copies of itself without end")
+            elif isinstance(node, ast.Attribute) and node.attr in (
+                "__subclasses__",
+                "__globals__",
+                "__builtins__",
+                "__code__",
+            ):
                 self._unknown("reaches into Python's own insides")
-            elif isinstance(node, ast.Subscript) and self._dotted(node.value) in ("globals()", "sys.modules", "__builtins__", "builtins.__dict__"):
+            elif isinstance(node, ast.Subscript) and self._dotted(node.value) in (
+                "globals()",
+                "sys.modules",
+                "__builtins__",
+                "builtins.__dict__",
+            ):
                 self._unknown("picks a function by name")
+
+    def _forks(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.For) -> bool:
+        """Return whether a loop forks; one over a written-out list or a small range is honest."""
+        source = node.iter if isinstance(node, ast.For) else node.generators[0].iter
+        small = isinstance(source, ast.List | ast.Tuple) or (
+            isinstance(source, ast.Call)
+            and self._dotted(source.func) == "range"
+            and all(
+                isinstance(arg, ast.Constant) and isinstance(arg.value, int) and arg.value <= 64 for arg in source.args
+            )
+        )
+        return not small and any(
+            isinstance(each, ast.Call) and self._dotted(each.func) == "os.fork" for each in ast.walk(node)
+        )
 
     def _bind(self, node: ast.AST) -> None:
         if isinstance(node, ast.Import):
             for alias in node.names:
-                self.names[alias.asname or alias.name.partition(".")[0]] = alias.name if alias.asname else alias.name.partition(".")[0]
+                self.names[alias.asname or alias.name.partition(".")[0]] = (
+                    alias.name if alias.asname else alias.name.partition(".")[0]
+                )
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             for alias in node.names:
                 self.names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
@@ -108,7 +253,11 @@ class _Reader:
                 self.values[target] = value
             elif dotted := self._dotted(node.value):
                 self.names[target] = dotted
-        elif isinstance(node, ast.For) and isinstance(node.target, ast.Name) and (value := self._text(node.iter)) is not None:
+        elif (
+            isinstance(node, ast.For)
+            and isinstance(node.target, ast.Name)
+            and (value := self._text(node.iter)) is not None
+        ):
             self.values[node.target.id] = value
 
     # -- values -------------------------------------------------------------------------------------------------------
@@ -130,13 +279,19 @@ class _Reader:
             return f"{function}()" if function else ""
         return ""
 
-    def _text(self, node: ast.AST | None, depth: int = 0) -> str | None:  # noqa: C901 - one branch per form
+    def _text(self, node: ast.AST | None, depth: int = 0) -> str | None:
         """Return the text of an expression, with marks for what is not known; None where it is no text at all."""
         if node is None or depth > 12:
             return None
         if isinstance(node, ast.Constant):
             value = node.value
-            return value if isinstance(value, str) else value.decode(errors="replace") if isinstance(value, bytes) else None
+            return (
+                value
+                if isinstance(value, str)
+                else value.decode(errors="replace")
+                if isinstance(value, bytes)
+                else None
+            )
         if isinstance(node, ast.Name):
             return self.values.get(node.id)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Div):
@@ -146,7 +301,12 @@ class _Reader:
             if isinstance(node.op, ast.Div):
                 return posixpath.join(left or UNKNOWN, right or UNKNOWN)
             return (left if left is not None else UNKNOWN) + (right if right is not None else UNKNOWN)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and isinstance(node.right, ast.Constant) and isinstance(node.right.value, int):
+        if (
+            isinstance(node, ast.BinOp)
+            and isinstance(node.op, ast.Mult)
+            and isinstance(node.right, ast.Constant)
+            and isinstance(node.right.value, int)
+        ):
             left = self._text(node.left, depth + 1)
             return left * min(node.right.value, 1000) if left is not None else None
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
@@ -159,8 +319,19 @@ class _Reader:
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
             value = self._text(node.value, depth + 1)
             step = node.slice.step
-            backwards = isinstance(step, ast.UnaryOp) and isinstance(step.op, ast.USub) and isinstance(step.operand, ast.Constant) and step.operand.value == 1
-            return None if value is None else value[::-1] if backwards and node.slice.lower is None and node.slice.upper is None else UNKNOWN
+            backwards = (
+                isinstance(step, ast.UnaryOp)
+                and isinstance(step.op, ast.USub)
+                and isinstance(step.operand, ast.Constant)
+                and step.operand.value == 1
+            )
+            return (
+                None
+                if value is None
+                else value[::-1]
+                if backwards and node.slice.lower is None and node.slice.upper is None
+                else UNKNOWN
+            )
         if isinstance(node, ast.Call):
             return self._text_of_call(node, depth + 1)
         return None
@@ -169,7 +340,18 @@ class _Reader:
         function = self._dotted(node.func)
         name = function.rpartition(".")[2]
         first = self._text(node.args[0], depth) if node.args else None
-        if function in ("pathlib.Path", "Path", "pathlib.PurePath", "pathlib.PosixPath", "str", "os.fspath", "os.path.abspath", "os.path.realpath", "bytes", "os.path.normpath"):
+        if function in (
+            "pathlib.Path",
+            "Path",
+            "pathlib.PurePath",
+            "pathlib.PosixPath",
+            "str",
+            "os.fspath",
+            "os.path.abspath",
+            "os.path.realpath",
+            "bytes",
+            "os.path.normpath",
+        ):
             if not node.args:
                 return "."
             if len(node.args) > 1 and "ath" in function:
@@ -186,11 +368,43 @@ class _Reader:
             return self.machine.folder()
         if function in ("os.getenv", "os.environ.get"):
             return self.machine.home if first == "HOME" else UNKNOWN
-        if function in ("base64.b64decode", "base64.standard_b64decode", "base64.decodebytes", "base64.urlsafe_b64decode", "base64.b32decode", "base64.b16decode", "binascii.unhexlify", "bytes.fromhex", "bytearray.fromhex", "codecs.decode", "urllib.parse.unquote", "zlib.decompress"):
+        if function in (
+            "base64.b64decode",
+            "base64.standard_b64decode",
+            "base64.decodebytes",
+            "base64.urlsafe_b64decode",
+            "base64.b32decode",
+            "base64.b16decode",
+            "binascii.unhexlify",
+            "bytes.fromhex",
+            "bytearray.fromhex",
+            "codecs.decode",
+            "urllib.parse.unquote",
+            "zlib.decompress",
+        ):
             return self._decoded(function, node, first, depth)
-        if function == "chr" and node.args and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, int):
+        if (
+            function == "chr"
+            and node.args
+            and isinstance(node.args[0], ast.Constant)
+            and isinstance(node.args[0].value, int)
+        ):
             return chr(node.args[0].value) if 0 <= node.args[0].value < 0x110000 else None
-        if name in ("decode", "encode", "strip", "lower", "upper", "replace", "format", "resolve", "absolute", "rstrip", "lstrip", "as_posix", "title"):
+        if name in (
+            "decode",
+            "encode",
+            "strip",
+            "lower",
+            "upper",
+            "replace",
+            "format",
+            "resolve",
+            "absolute",
+            "rstrip",
+            "lstrip",
+            "as_posix",
+            "title",
+        ):
             text = self._receiver(node, depth)
             if text is None:
                 return None
@@ -203,7 +417,11 @@ class _Reader:
         if name == "join" and node.args and isinstance(node.args[0], ast.List | ast.Tuple):
             separator = self._receiver(node, depth)
             pieces = [self._text(item, depth) for item in node.args[0].elts]
-            return None if separator is None else separator.join(piece if piece is not None else UNKNOWN for piece in pieces)
+            return (
+                None
+                if separator is None
+                else separator.join(piece if piece is not None else UNKNOWN for piece in pieces)
+            )
         if name == "join" and node.args:
             return UNKNOWN if self._receiver(node, depth) is not None else None
         if name in ("glob", "rglob", "iterdir", "listdir", "scandir", "walk"):
@@ -211,7 +429,13 @@ class _Reader:
             return posixpath.join(base or ".", UNKNOWN)
         if name in ("joinpath", "with_name", "with_suffix"):
             base = self._receiver(node, depth)
-            return None if base is None else posixpath.join(base, *(self._text(arg, depth) or UNKNOWN for arg in node.args)) if name == "joinpath" else posixpath.join(posixpath.dirname(base), UNKNOWN)
+            return (
+                None
+                if base is None
+                else posixpath.join(base, *(self._text(arg, depth) or UNKNOWN for arg in node.args))
+                if name == "joinpath"
+                else posixpath.join(posixpath.dirname(base), UNKNOWN)
+            )
         return None
 
     def _receiver(self, node: ast.Call, depth: int) -> str | None:
@@ -236,7 +460,9 @@ class _Reader:
                     return codecs.decode(text, "rot13")
                 return bytes.fromhex(text).decode(errors="replace") if encoding == "hex" else UNKNOWN
             if "64" in function or "bytes" in function:
-                return base64.b64decode(text, altchars=b"-_" if "urlsafe" in function else None).decode(errors="replace")
+                return base64.b64decode(text, altchars=b"-_" if "urlsafe" in function else None).decode(
+                    errors="replace"
+                )
         except (binascii.Error, ValueError):
             return UNKNOWN
         return UNKNOWN
@@ -265,9 +491,16 @@ class _Reader:
             module = self._text(self._argument(node, 0, "name"))
             if module is None or not is_literal(module):
                 self._unknown("loads a module by a computed name")
-        elif function == "?getattr" or function.startswith("?getattr"):
-            self._unknown("calls a function by a computed name")
-        elif function == "getattr" and len(node.args) > 1 and self._dotted(node.args[0]) in _DANGEROUS_MODULES and self._text(node.args[1]) is None:
+        elif (
+            function == "?getattr"
+            or function.startswith("?getattr")
+            or (
+                function == "getattr"
+                and len(node.args) > 1
+                and self._dotted(node.args[0]) in _DANGEROUS_MODULES
+                and self._text(node.args[1]) is None
+            )
+        ):
             self._unknown("calls a function by a computed name")
         elif function in _SHELL:
             self._shell(self._argument(node, 0, "cmd", "command", "argv"))
@@ -282,7 +515,9 @@ class _Reader:
         elif function in _MOVE:
             source, target = self._text(self._argument(node, 0, "src")), self._text(self._argument(node, 1, "dst"))
             goal = target if target is not None else UNKNOWN
-            machine.move(source if source is not None else UNKNOWN, goal, into=machine.is_folder(goal) and name == "move")
+            machine.move(
+                source if source is not None else UNKNOWN, goal, into=machine.is_folder(goal) and name == "move"
+            )
         elif function in _COPY:
             source = self._text(self._argument(node, 0, "src"))
             if source is not None:
@@ -293,7 +528,9 @@ class _Reader:
             machine.write(self._text(self._argument(node, 0, "path")) or UNKNOWN)
         elif function in _MODE:
             self._mode(node)
-        elif function in ("open", "io.open", "codecs.open", "builtins.open", "os.open") or name == "open" and function.startswith(("pathlib", "Path", "?")):
+        elif function in ("open", "io.open", "codecs.open", "builtins.open", "os.open") or (
+            name == "open" and function.startswith(("pathlib", "Path", "?"))
+        ):
             self._open(node, function)
         elif function in _UNKNOWN_CODE:
             self._unknown(f"comes from elsewhere ({function})")
@@ -313,20 +550,46 @@ class _Reader:
         receiver = self._text(node.func.value) if isinstance(node.func, ast.Attribute) else None
         if name in _PATH_DELETE:
             machine.delete(receiver if receiver is not None else UNKNOWN, recursive=name == "rmtree")
-        elif name in _PATH_WRITE or name == "touch" and receiver is not None:
+        elif name in _PATH_WRITE or (name == "touch" and receiver is not None):
             machine.write(receiver if receiver is not None else UNKNOWN, append=name == "touch")
-        elif name in ("rename", "replace") and receiver is not None and len(node.args) == 1 and "ath" in self._dotted(node.func.value if isinstance(node.func, ast.Attribute) else node):
+        elif (
+            name in ("rename", "replace")
+            and receiver is not None
+            and len(node.args) == 1
+            and "ath" in self._dotted(node.func.value if isinstance(node.func, ast.Attribute) else node)
+        ):
             machine.move(receiver, self._text(node.args[0]) or UNKNOWN, into=False)
         elif name == "chmod" and receiver is not None:
             machine.permissions(receiver, says="Changes the rights of", recursive=False)
-        elif name in _DB_DROP or (name == "drop" and "pandas" not in function and "df" not in function and not node.keywords and "()" in function):
+        elif name in _DB_DROP or (
+            name == "drop"
+            and "pandas" not in function
+            and "df" not in function
+            and not node.keywords
+            and "()" in function
+        ):
             machine.add(Verb.DB_DROP, f"Deletes data: {name}()", function)
         elif name in _SQL_CALLS and node.args and (text := self._text(node.args[0])) is not None:
             from hermes_tui.safety.languages.sql import read as read_sql
 
             if is_literal(text):
                 read_sql(machine, "sql", text)
-        elif name in ("sendall", "sendmail", "send_message", "storbinary", "exec_command", "upload_file", "put_object", "upload_fileobj"):
+        elif name in ("connect", "connect_ex") and node.args and isinstance(node.args[0], ast.Tuple):
+            from hermes_tui.safety.programs.roles import LOCAL_HOST
+
+            host = self._text(node.args[0].elts[0]) if node.args[0].elts else None
+            if host is None or not LOCAL_HOST.match(host):
+                machine.add(Verb.NET_SEND, f"Opens a connection to {host or 'a host'}", host or function, Scope.REMOTE)
+        elif name in (
+            "sendall",
+            "sendmail",
+            "send_message",
+            "storbinary",
+            "exec_command",
+            "upload_file",
+            "put_object",
+            "upload_fileobj",
+        ):
             machine.add(Verb.NET_SEND, f"Sends data ({name})", function, Scope.REMOTE)
 
     def _shell(self, node: ast.AST | None) -> None:
@@ -355,7 +618,12 @@ class _Reader:
         text = self._text(first)
         if text is None and isinstance(first, ast.Call) and self._dotted(first.func) == "shlex.split" and first.args:
             text = self._text(first.args[0])
-        if isinstance(first, ast.Call) and text is None and isinstance(first.func, ast.Attribute) and first.func.attr == "split":
+        if (
+            isinstance(first, ast.Call)
+            and text is None
+            and isinstance(first.func, ast.Attribute)
+            and first.func.attr == "split"
+        ):
             text = self._text(first.func.value)
         if text is None:
             self._unknown("starts a program that is not known beforehand")
@@ -386,10 +654,17 @@ class _Reader:
         if isinstance(mode, ast.Constant) and isinstance(mode.value, int):
             self.machine.call(["chmod", f"{mode.value:o}", path if path is not None else UNKNOWN])
         else:
-            self.machine.permissions(path if path is not None else UNKNOWN, says="Changes the rights of", recursive=False)
+            self.machine.permissions(
+                path if path is not None else UNKNOWN, says="Changes the rights of", recursive=False
+            )
 
     def _open(self, node: ast.Call, function: str) -> None:
-        method = isinstance(node.func, ast.Attribute) and function not in ("io.open", "codecs.open", "os.open", "builtins.open")
+        method = isinstance(node.func, ast.Attribute) and function not in (
+            "io.open",
+            "codecs.open",
+            "os.open",
+            "builtins.open",
+        )
         if function == "os.open":
             flags = ast.dump(node)
             writes, append = "O_WRONLY" in flags or "O_RDWR" in flags or "O_TRUNC" in flags, "O_APPEND" in flags
@@ -400,7 +675,11 @@ class _Reader:
             writes, append = mode is None or any(sign in mode for sign in "wx+"), mode is not None and "a" in mode
             if mode_node is None:
                 writes = False
-            path = self._text(node.func.value) if method and isinstance(node.func, ast.Attribute) else self._text(self._argument(node, 0, "file"))
+            path = (
+                self._text(node.func.value)
+                if method and isinstance(node.func, ast.Attribute)
+                else self._text(self._argument(node, 0, "file"))
+            )
         if writes or append:
             self.machine.write(path if path is not None else UNKNOWN, append=append and not writes)
         elif path is not None:
@@ -413,7 +692,11 @@ class _Reader:
         url = self._text(self._argument(node, index, "url", "host"))
         if function.endswith(".delete"):
             self.machine.add(Verb.CLOUD_DELETE, f"Asks {url or 'a host'} to delete", url or "", Scope.REMOTE)
-        elif function in ("socket.socket", "requests.request", "httpx.request") and url is None and not function.startswith("socket"):
+        elif (
+            function in ("socket.socket", "requests.request", "httpx.request")
+            and url is None
+            and not function.startswith("socket")
+        ):
             self.machine.add(Verb.NET_SEND, "Sends a request", function, Scope.REMOTE)
         elif url is None or not is_literal(url) or not is_local_url(url):
             if function in ("socket.socket",):
@@ -427,7 +710,9 @@ class _Reader:
         data = self._argument(node, 1, "data", "json", "files")
         if url is not None and METADATA_HOST.match(host_of(url)):
             self.machine.add(Verb.SECRET, "Asks the cloud's metadata service for credentials", url, Scope.REMOTE)
-        elif (data is not None and self._dotted(node.func).rpartition(".")[2] == "urlopen") or (url is not None and not is_literal(url) and not is_local_url(url)):
+        elif (data is not None and self._dotted(node.func).rpartition(".")[2] == "urlopen") or (
+            url is not None and not is_literal(url) and not is_local_url(url)
+        ):
             self.machine.add(Verb.NET_SEND, "Sends data in a request", url or "", Scope.REMOTE)
 
 

@@ -59,14 +59,20 @@ class _Token:
 def _calls() -> dict[str, dict[str, str]]:
     """Return language -> function name -> role."""
     raw: dict[str, dict[str, str]] = json.loads(Path(__file__).with_name("calls.json").read_text(encoding="utf-8"))
-    return {language: {name: role for role, names in roles.items() for name in names.split()} for language, roles in raw.items()}
+    return {
+        language: {name: role for role, names in roles.items() for name in names.split()}
+        for language, roles in raw.items()
+    }
 
 
 @lru_cache(maxsize=16)
 def _pattern(language: str) -> re.Pattern[str]:
     comment = _COMMENTS.get(language, r"#[^\n{]*" if language == "ruby" else r"(?<![$\w\\{])#[^\n]*")
     quoted = _QUOTED_CODE.get(language, r"(?!)")
-    return re.compile(f"(?P<quoted>{quoted})|(?P<string>{_STRINGS}|{_BACKTICK})|(?P<comment>{comment})|{_NAME}|(?P<sign>[^\\s\\w])|(?P<rest>\\S)", re.DOTALL)
+    return re.compile(
+        f"(?P<quoted>{quoted})|(?P<string>{_STRINGS}|{_BACKTICK})|(?P<comment>{comment})|{_NAME}|(?P<sign>[^\\s\\w])|(?P<rest>\\S)",
+        re.DOTALL,
+    )
 
 
 def _tokens(language: str, text: str, nested: list[str]) -> list[_Token]:
@@ -118,7 +124,12 @@ def read(machine: Machine, language: str, text: str) -> None:
             machine.run_shell(token.text)
         elif token.kind == "name":
             following = tokens[index + 1] if index + 1 < len(tokens) else None
-            if following is not None and following.text == "=" and index + 2 < len(tokens) and tokens[index + 2].kind == "string":
+            if (
+                following is not None
+                and following.text == "="
+                and index + 2 < len(tokens)
+                and tokens[index + 2].kind == "string"
+            ):
                 variables[token.text] = tokens[index + 2].text
             role = _role(calls, token.text, tokens, index)
             if role:
@@ -137,7 +148,9 @@ def _role(calls: dict[str, str], name: str, tokens: list[_Token], index: int) ->
     last = name.rpartition(".")[2]
     if last == name:
         # A name alone may follow an expression: require('fs').rmSync
-        if index and tokens[index - 1].text in (".", "->", "?.") or (index > 1 and tokens[index - 1].text == ">" and tokens[index - 2].text == "-"):
+        if (index and tokens[index - 1].text in (".", "->", "?.")) or (
+            index > 1 and tokens[index - 1].text == ">" and tokens[index - 2].text == "-"
+        ):
             return calls.get("*." + name, "")
         return ""
     return calls.get("*." + last, "")
@@ -165,7 +178,7 @@ def _arguments(tokens: list[_Token], start: int, variables: dict[str, str]) -> l
                 continue
             if text == ";":
                 break
-            if text in (",", "=", ">") and depth <= 1 + (1 if not opened else 0) or text == ",":
+            if (text in (",", "=", ">") and depth <= 1 + (1 if not opened else 0)) or text == ",":
                 arguments.append(UNKNOWN if current is None else current)
                 current = None
                 continue
@@ -193,7 +206,9 @@ def _apply(machine: Machine, language: str, role: str, name: str, arguments: lis
     elif role in ("delete", "deltree"):
         for path in arguments or [UNKNOWN]:
             if path != UNKNOWN or len(arguments) == 1:
-                machine.delete(path, recursive=role == "deltree" or any(word in text for word in ("recursive", "r: true", "TRUE")))
+                machine.delete(
+                    path, recursive=role == "deltree" or any(word in text for word in ("recursive", "r: true", "TRUE"))
+                )
             elif path is first:
                 machine.delete(path, recursive=role == "deltree")
     elif role == "write":
@@ -207,7 +222,11 @@ def _apply(machine: Machine, language: str, role: str, name: str, arguments: lis
     elif role == "open":
         _open(machine, arguments)
     elif role == "mode":
-        machine.permissions(first if "/" in first or "." in first else arguments[1] if len(arguments) > 1 else UNKNOWN, says="Changes the rights of", recursive=False)
+        machine.permissions(
+            first if "/" in first or "." in first else arguments[1] if len(arguments) > 1 else UNKNOWN,
+            says="Changes the rights of",
+            recursive=False,
+        )
     elif role == "eval":
         if is_literal(first) and arguments:
             from hermes_tui.safety.languages import read_code
@@ -217,14 +236,20 @@ def _apply(machine: Machine, language: str, role: str, name: str, arguments: lis
             machine.add(Verb.EXEC_UNKNOWN, f"Runs code that is made while it runs ({name})", scope=Scope.UNKNOWN)
     elif role == "load":
         if not is_literal(first) or first.startswith(("http", "/tmp", "data:")):
-            machine.add(Verb.EXEC_UNKNOWN, f"Loads code by a name that is computed or foreign ({name})", scope=Scope.UNKNOWN)
+            machine.add(
+                Verb.EXEC_UNKNOWN, f"Loads code by a name that is computed or foreign ({name})", scope=Scope.UNKNOWN
+            )
     elif role == "send":
         if not any(is_literal(word) and is_local_url(word) for word in arguments):
             machine.add(Verb.NET_SEND, f"Sends data or opens a connection ({name})", name, Scope.REMOTE)
     elif role == "fetch":
         _read_or_fetch(machine, first if first != UNKNOWN else "", text)
-        if re.search(r"method['\"]?\s*:\s*['\"](?:POST|PUT|PATCH|DELETE)", text, re.IGNORECASE) and not is_local_url(first):
-            machine.add(Verb.NET_SEND, f"Sends a request to {first if is_literal(first) else 'a host'}", name, Scope.REMOTE)
+        if re.search(r"method['\"]?\s*:\s*['\"](?:POST|PUT|PATCH|DELETE)", text, re.IGNORECASE) and not is_local_url(
+            first
+        ):
+            machine.add(
+                Verb.NET_SEND, f"Sends a request to {first if is_literal(first) else 'a host'}", name, Scope.REMOTE
+            )
     elif role == "drop":
         machine.add(Verb.DB_DROP, f"Deletes data: {name.rpartition('.')[2]}()", name)
     elif role == "kill":
@@ -238,8 +263,12 @@ def _read_or_fetch(machine: Machine, source: str, text: str) -> None:
     if source.startswith(("http://", "https://", "ftp://")):
         if METADATA_HOST.match(host_of(source)):
             machine.add(Verb.SECRET, "Asks the cloud's metadata service for credentials", source, Scope.REMOTE)
-        elif not is_literal(source) and not is_local_url(source) or re.search(r"['\"]\s*[.+]\s*(?:file_get_contents|process\.env|ENV|readFile|File\.read|`)", text):
-            machine.add(Verb.NET_SEND, f"Sends data to {host_of(source).partition('/')[0]} in the address", source, Scope.REMOTE)
+        elif (not is_literal(source) and not is_local_url(source)) or re.search(
+            r"['\"]\s*[.+]\s*(?:file_get_contents|process\.env|ENV|readFile|File\.read|`)", text
+        ):
+            machine.add(
+                Verb.NET_SEND, f"Sends data to {host_of(source).partition('/')[0]} in the address", source, Scope.REMOTE
+            )
     elif source and source != UNKNOWN:
         machine.read(source)
 
@@ -251,8 +280,12 @@ def _open(machine: Machine, arguments: list[str]) -> None:
         stripped = word.strip()
         if stripped in (">", "w", "wb", "w+", ">:utf8", "+>", "x"):
             index = arguments.index(word)
-            others = [each for number, each in enumerate(arguments) if number != index and (each != UNKNOWN or number > index)]
-            machine.write(others[-1] if others and stripped.startswith((">", "+")) else others[0] if others else UNKNOWN)
+            others = [
+                each for number, each in enumerate(arguments) if number != index and (each != UNKNOWN or number > index)
+            ]
+            machine.write(
+                others[-1] if others and stripped.startswith((">", "+")) else others[0] if others else UNKNOWN
+            )
             return
         if stripped in (">>", "a", "ab"):
             others = [each for each in texts if each != word]

@@ -81,7 +81,11 @@ def _delimited(text: str, pos: int, delimiter: str) -> int:
         char = text[pos]
         if char == "\\":
             pos += 2
-        elif char == "[" and (end := text.find("]", pos + (3 if text.startswith("[^]", pos) else 2))) > 0 and "\n" not in text[pos:end]:
+        elif (
+            char == "["
+            and (end := text.find("]", pos + (3 if text.startswith("[^]", pos) else 2))) > 0
+            and "\n" not in text[pos:end]
+        ):
             pos = end + 1 if delimiter in text[pos:end] else pos + 1
         elif char == delimiter:
             return pos + 1

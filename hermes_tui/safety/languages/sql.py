@@ -60,18 +60,32 @@ def read(machine: Machine, language: str, text: str) -> None:
 
 
 def _statement(machine: Machine, statement: str, strings: list[str]) -> None:  # noqa: C901 - one branch per statement
-    if statement.startswith(("EXPLAIN ", "DESCRIBE ", "SHOW ", "PRAGMA TABLE_INFO")) and "ANALYZE" not in statement[:20]:
+    if (
+        statement.startswith(("EXPLAIN ", "DESCRIBE ", "SHOW ", "PRAGMA TABLE_INFO"))
+        and "ANALYZE" not in statement[:20]
+    ):
         return
     if re.search(r"\bPROGRAM ''", statement):
         machine.add(Verb.EXEC_UNKNOWN, "The database server runs a program", statement[:80], Scope.REMOTE)
         for string in strings:
             machine.run_shell(string.replace("''", "'"))
-    if re.search(r"\b(?:XP_CMDSHELL|SYS_EXEC|SYS_EVAL|LOAD_EXTENSION|LO_EXPORT|PG_READ_FILE|PG_LS_DIR|PG_TERMINATE_BACKEND|DBMS_SCHEDULER|UTL_HTTP|DBLINK\w*|SP_OACREATE|OPENROWSET|WRITEFILE|EDIT|EVAL) ?\(|XP_CMDSHELL|INTO (?:OUT|DUMP)FILE|LOAD_FILE|CREATE (?:OR REPLACE )?(?:FUNCTION|EXTENSION|LANGUAGE) .*(?:PLPYTHON\w*|PLPERLU|PLSH|LANGUAGE C\b|UNTRUSTED|SONAME)", statement):
-        machine.add(Verb.EXEC_UNKNOWN, "The database leaves itself: files or programs of the server", statement[:80], Scope.REMOTE)
+    if re.search(
+        r"\b(?:XP_CMDSHELL|SYS_EXEC|SYS_EVAL|LOAD_EXTENSION|LO_EXPORT|PG_READ_FILE|PG_LS_DIR|PG_TERMINATE_BACKEND|DBMS_SCHEDULER|UTL_HTTP|DBLINK\w*|SP_OACREATE|OPENROWSET|WRITEFILE|EDIT|EVAL) ?\(|XP_CMDSHELL|INTO (?:OUT|DUMP)FILE|LOAD_FILE|CREATE (?:OR REPLACE )?(?:FUNCTION|EXTENSION|LANGUAGE) .*(?:PLPYTHON\w*|PLPERLU|PLSH|LANGUAGE C\b|UNTRUSTED|SONAME)",
+        statement,
+    ):
+        machine.add(
+            Verb.EXEC_UNKNOWN,
+            "The database leaves itself: files or programs of the server",
+            statement[:80],
+            Scope.REMOTE,
+        )
     words = re.split(r"\bAS ?\(|\bTHEN\b|\bBEGIN\b|\bDO\b", statement)
     for piece in [statement, *words[1:]]:
         piece = piece.strip()
-        if re.match(r"DROP (?:TABLE|DATABASE|SCHEMA|VIEW|MATERIALIZED|INDEX|COLUMN|USER|ROLE|FUNCTION|TRIGGER|SEQUENCE|TYPE|KEYSPACE|COLLECTION|TABLESPACE|EXTENSION|PROCEDURE|POLICY|DOMAIN|PUBLICATION|SUBSCRIPTION|SERVER|OWNED|EVENT|RULE|TEMPORARY|GLOBAL|FOREIGN|CONSTRAINT|AGGREGATE|CAST|OPERATOR|STREAM|TASK|WAREHOUSE|STAGE|PIPE|CATALOG|DICTIONARY|NAMED|QUOTA|SETTINGS|ROW|RESOURCE|MODEL|EXTERNAL|SYNONYM|PACKAGE|LANGUAGE|ACCESS|CONVERSION|TEXT|STATISTICS|TRANSFORM|GROUP)", piece):
+        if re.match(
+            r"DROP (?:TABLE|DATABASE|SCHEMA|VIEW|MATERIALIZED|INDEX|COLUMN|USER|ROLE|FUNCTION|TRIGGER|SEQUENCE|TYPE|KEYSPACE|COLLECTION|TABLESPACE|EXTENSION|PROCEDURE|POLICY|DOMAIN|PUBLICATION|SUBSCRIPTION|SERVER|OWNED|EVENT|RULE|TEMPORARY|GLOBAL|FOREIGN|CONSTRAINT|AGGREGATE|CAST|OPERATOR|STREAM|TASK|WAREHOUSE|STAGE|PIPE|CATALOG|DICTIONARY|NAMED|QUOTA|SETTINGS|ROW|RESOURCE|MODEL|EXTERNAL|SYNONYM|PACKAGE|LANGUAGE|ACCESS|CONVERSION|TEXT|STATISTICS|TRANSFORM|GROUP)",
+            piece,
+        ):
             machine.add(Verb.DB_DROP, f"Drops {piece[5:60].lower()}", piece[:80])
         elif re.match(r"TRUNCATE\b", piece):
             machine.add(Verb.DB_DROP, f"Empties {piece[9:60].removeprefix('TABLE ').lower() or 'a table'}", piece[:80])
@@ -94,7 +108,10 @@ def _statement(machine: Machine, statement: str, strings: list[str]) -> None:  #
             machine.add(Verb.PRIVILEGE, "Changes who may do what in the database", piece[:80])
         elif re.match(r"(?:REPLACE|INSERT OR REPLACE)\b", piece):
             machine.add(Verb.DB_WRITE, "Replaces rows", piece[:80])
-        elif re.match(r"(?:SHUTDOWN|KILL|RESET (?:MASTER|SLAVE|REPLICA)|PURGE|FLUSH (?:TABLES|LOGS|PRIVILEGES)|REINDEX|CLUSTER|VACUUM FULL|DETACH|RESTORE|OPTIMIZE .*FINAL)\b", piece):
+        elif re.match(
+            r"(?:SHUTDOWN|KILL|RESET (?:MASTER|SLAVE|REPLICA)|PURGE|FLUSH (?:TABLES|LOGS|PRIVILEGES)|REINDEX|CLUSTER|VACUUM FULL|DETACH|RESTORE|OPTIMIZE .*FINAL)\b",
+            piece,
+        ):
             machine.add(Verb.DB_DROP, f"{piece.split()[0].capitalize()} in the database", piece[:80])
         elif piece.startswith("COPY ") and re.search(r"\bTO ''", piece):
             machine.add(Verb.EXEC_UNKNOWN, "The database server writes a file", piece[:80], Scope.REMOTE)
@@ -135,7 +152,7 @@ def _sqlite(machine: Machine, line: str) -> None:
     command, _, rest = line[1:].partition(" ")
     rest = rest.strip()
     word = rest.split()[-1].strip("'\"") if rest else ""
-    if command in ("shell", "system") or "shell".startswith(command) and len(command) > 2:
+    if command in ("shell", "system") or ("shell".startswith(command) and len(command) > 2):
         machine.run_shell(rest)
     elif command in ("output", "once", "excel", "save", "backup", "clone", "log", "trace"):
         if word.startswith("|") or "|" in rest[:1]:

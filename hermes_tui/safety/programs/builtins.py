@@ -148,17 +148,33 @@ def _source(machine: Machine, argv: list[str], stdin: Input | None, want: bool) 
         text = machine.text_of(located)
         if text != OUTPUT or located.node.fetched:
             return machine.run_text(text, want=want)
-    if located.scope in (Scope.WORKSPACE, Scope.HOME, Scope.STARTUP, Scope.SYSTEM, Scope.CONTAINER, Scope.CONTROL, Scope.OWN, Scope.NONE):
+    if located.scope in (
+        Scope.WORKSPACE,
+        Scope.HOME,
+        Scope.STARTUP,
+        Scope.SYSTEM,
+        Scope.CONTAINER,
+        Scope.CONTROL,
+        Scope.OWN,
+        Scope.NONE,
+    ):
         machine.unchecked(f"the text of {machine.name(path)}")
     else:
-        machine.add(Verb.EXEC_UNKNOWN, f"Runs the script {machine.name(path)}, which is not the project's own", located.path, located.scope)
+        machine.add(
+            Verb.EXEC_UNKNOWN,
+            f"Runs the script {machine.name(path)}, which is not the project's own",
+            located.path,
+            located.scope,
+        )
     return OUTPUT
 
 
 @_builtin("export", "declare", "typeset", "readonly", "local")
 def _declare(machine: Machine, argv: list[str], stdin: Input | None, want: bool) -> str:
     exports = argv[0] == "export" or any(word.startswith("-") and "x" in word for word in argv[1:])
-    numeric = argv[0] in ("declare", "typeset", "local") and any(word.startswith("-") and "i" in word for word in argv[1:])
+    numeric = argv[0] in ("declare", "typeset", "local") and any(
+        word.startswith("-") and "i" in word for word in argv[1:]
+    )
     for word in argv[1:]:
         if word.startswith(("-", "+")):
             continue
@@ -188,7 +204,11 @@ def _read(machine: Machine, argv: list[str], stdin: Input | None, want: bool) ->
         if word.startswith("-") and len(word) > 1:
             if "a" in word and argv[0] == "read":
                 array = True
-            if word[-1] in "dinNptuacCOs" and word[-1] not in ("s", "a" if argv[0] == "read" else "") and len(word) == 2:
+            if (
+                word[-1] in "dinNptuacCOs"
+                and word[-1] not in ("s", "a" if argv[0] == "read" else "")
+                and len(word) == 2
+            ):
                 next(words, None)
             continue
         names.append(word)
@@ -205,7 +225,9 @@ def _read(machine: Machine, argv: list[str], stdin: Input | None, want: bool) ->
         return ""
     pieces = [line] if len(names) == 1 else line.split(None, len(names) - 1)
     for number, name in enumerate(names):
-        machine.set_variable(name, pieces[number].strip() if number < len(pieces) else line if not is_literal(line) else "")
+        machine.set_variable(
+            name, pieces[number].strip() if number < len(pieces) else line if not is_literal(line) else ""
+        )
     return ""
 
 
@@ -369,5 +391,3 @@ def _kill(machine: Machine, argv: list[str], stdin: Input | None, want: bool) ->
         elif hard or is_unknown(target) or target.startswith("-") or target == "0":
             machine.add(Verb.KILL, f"Ends the process {shown(target)}" + (" at once" if hard else ""), shown(target))
     return ""
-
-

@@ -17,17 +17,83 @@ from hermes_tui.safety.verdict import Scope, Verb
 if TYPE_CHECKING:
     from hermes_tui.safety.shell.machine import Input, Machine
 
-_SYSTEM_BIN = re.compile(r"(?:/(?:usr(?:/local)?|opt/homebrew|opt/local|snap|system|run/current-system/sw|var/guix/[\w/.-]+|nix/store/[\w.-]+))?/s?bin|/usr/(?:lib(?:exec)?|games|X11R6/bin)(?:/[\w.-]+)*|/opt/[\w.-]+/s?bin|/Applications/[^/]+/Contents/MacOS")
+_SYSTEM_BIN = re.compile(
+    r"(?:/(?:usr(?:/local)?|opt/homebrew|opt/local|snap|system|run/current-system/sw|var/guix/[\w/.-]+|nix/store/[\w.-]+))?/s?bin|/usr/(?:lib(?:exec)?|games|X11R6/bin)(?:/[\w.-]+)*|/opt/[\w.-]+/s?bin|/Applications/[^/]+/Contents/MacOS"
+)
 _INIT = re.compile(r"/etc/(?:init\.d|rc\.d|rc\d\.d)/")
 _MAX_SCRIPT = 16_384
-_VERSIONED = re.compile(r"(python|pip|ruby|perl|lua|node|php|gcc|g\+\+|clang|llvm-\w+|java|go|postgres|psql|mysql)(\d+(?:\.\d+)*)(?:-config)?$")
+_VERSIONED = re.compile(
+    r"(python|pip|ruby|perl|lua|node|php|gcc|g\+\+|clang|llvm-\w+|java|go|postgres|psql|mysql)(\d+(?:\.\d+)*)(?:-config)?$"
+)
 _MKFS = re.compile(r"(?:mkfs|newfs|mke2fs|fsck|mkdosfs|mkntfs)(?:[._]\w+)?$")
-_DANGEROUS_NAMES = ("rm", "dd", "mkfs", "shred", "mv", "chmod", "chown", "wipefs", "find", "rsync", "kill", "sh", "bash", "unlink", "truncate", "tee")
+_DANGEROUS_NAMES = (
+    "rm",
+    "dd",
+    "mkfs",
+    "shred",
+    "mv",
+    "chmod",
+    "chown",
+    "wipefs",
+    "find",
+    "rsync",
+    "kill",
+    "sh",
+    "bash",
+    "unlink",
+    "truncate",
+    "tee",
+)
 _RUNNERS = frozenset(
-    (
-        "make gmake cmake ninja meson just task rake npm yarn pnpm bun npx pip pip3 uv poetry python python3 node ruby perl php go cargo gradle "
-        "mvn ant sbt bundle composer dotnet mix tox nox pytest docker docker-compose bazel invoke pre-commit vagrant terraform sh bash deno swift"
-    ).split()
+    [
+        "make",
+        "gmake",
+        "cmake",
+        "ninja",
+        "meson",
+        "just",
+        "task",
+        "rake",
+        "npm",
+        "yarn",
+        "pnpm",
+        "bun",
+        "npx",
+        "pip",
+        "pip3",
+        "uv",
+        "poetry",
+        "python",
+        "python3",
+        "node",
+        "ruby",
+        "perl",
+        "php",
+        "go",
+        "cargo",
+        "gradle",
+        "mvn",
+        "ant",
+        "sbt",
+        "bundle",
+        "composer",
+        "dotnet",
+        "mix",
+        "tox",
+        "nox",
+        "pytest",
+        "docker",
+        "docker-compose",
+        "bazel",
+        "invoke",
+        "pre-commit",
+        "vagrant",
+        "terraform",
+        "sh",
+        "bash",
+        "deno",
+        "swift",
+    ]
 )
 """Programs that run code of the folder they are started in."""
 _UNKNOWN_SPEC = Spec("")
@@ -116,7 +182,11 @@ def _unknown_name(machine: Machine, argv: list[str], stdin: Input | None, want: 
     if FETCHED in name:
         machine.add(Verb.EXEC_UNKNOWN, "Runs a command that comes over the network", scope=Scope.REMOTE)
         return FETCHED
-    machine.unresolved(f"the name of the program comes from {shown(name)}" if is_unknown(name) else f"{shown(name)} runs whatever it matches")
+    machine.unresolved(
+        f"the name of the program comes from {shown(name)}"
+        if is_unknown(name)
+        else f"{shown(name)} runs whatever it matches"
+    )
     base = name.rpartition("/")[2]
     if has_glob(name):
         for candidate in _DANGEROUS_NAMES:
@@ -133,7 +203,11 @@ def _alias(machine: Machine, argv: list[str], stdin: Input | None, want: bool) -
     text = machine.state.aliases.pop(argv[0])
     try:
         literal = all(is_literal(word) for word in argv)
-        return machine.run_text(text + " " + " ".join(shlex.quote(shown(word)) for word in argv[1:]), stdin, want=want) if literal else OUTPUT
+        return (
+            machine.run_text(text + " " + " ".join(shlex.quote(shown(word)) for word in argv[1:]), stdin, want=want)
+            if literal
+            else OUTPUT
+        )
     finally:
         machine.state.aliases[argv[0]] = text
 
@@ -153,14 +227,18 @@ def run_file(machine: Machine, argv: list[str], stdin: Input | None, want: bool)
         return run_script_text(machine, machine.text_of(located), argv, stdin, want, path)
     if node is not None and node.kind in ("file", "link"):
         if node.fetched:
-            machine.add(Verb.EXEC_UNKNOWN, f"Runs {machine.name(path)}, which was just downloaded", located.path, located.scope)
+            machine.add(
+                Verb.EXEC_UNKNOWN, f"Runs {machine.name(path)}, which was just downloaded", located.path, located.scope
+            )
             return OUTPUT
         if node.target:
             return program(machine, [node.target, *argv[1:]], stdin, want)
         if node.text is not None and node.text != OUTPUT:
             return run_script_text(machine, node.text, argv, stdin, want, path)
     elif node is not None and node.fetched:
-        machine.add(Verb.EXEC_UNKNOWN, f"Runs {machine.name(path)} from what was just downloaded", located.path, located.scope)
+        machine.add(
+            Verb.EXEC_UNKNOWN, f"Runs {machine.name(path)} from what was just downloaded", located.path, located.scope
+        )
         return OUTPUT
     if _INIT.match(located.path):
         machine.add(Verb.SERVICE, f"Controls the service {name}", located.path, Scope.SYSTEM)
@@ -172,9 +250,16 @@ def run_file(machine: Machine, argv: list[str], stdin: Input | None, want: bool)
     if spec_of(name) is not None or _related(name) is not None:
         named(machine, name, [name, *argv[1:]], stdin, want)
     if located.scope is Scope.TEMP and not machine.facts.created_this_session(located.path):
-        machine.add(Verb.EXEC_UNKNOWN, f"Runs {machine.name(path)}, a program in a folder that everybody can write", located.path, Scope.TEMP)
+        machine.add(
+            Verb.EXEC_UNKNOWN,
+            f"Runs {machine.name(path)}, a program in a folder that everybody can write",
+            located.path,
+            Scope.TEMP,
+        )
     elif located.scope in (Scope.REMOTE, Scope.UNKNOWN, Scope.DEVICE):
-        machine.add(Verb.EXEC_UNKNOWN, f"Runs {machine.name(path)}, which nobody can look at", located.path, located.scope)
+        machine.add(
+            Verb.EXEC_UNKNOWN, f"Runs {machine.name(path)}, which nobody can look at", located.path, located.scope
+        )
     else:
         machine.unchecked(f"the text of {machine.name(path)}")
         call = engine.Call(machine, _UNKNOWN_SPEC, argv, stdin, want)
@@ -190,7 +275,9 @@ def run_script_text(machine: Machine, text: str, argv: list[str], stdin: Input |
     interpreter = first.rpartition("/")[2].split() if first else []
     if interpreter[:1] == ["env"]:
         interpreter = interpreter[1:]
-    language = LANGUAGES.get(interpreter[0].rstrip("0123456789.") if interpreter else posixpath.splitext(path)[1], "shell")
+    language = LANGUAGES.get(
+        interpreter[0].rstrip("0123456789.") if interpreter else posixpath.splitext(path)[1], "shell"
+    )
     if language == "shell":
         return machine.run_shell(text, stdin, arguments=argv[1:], want=want)
     read_code(machine, language, text, what=path)
@@ -222,7 +309,9 @@ LANGUAGES = {
 """Interpreters and file endings -> language."""
 
 
-def script_file(machine: Machine, language: str, path: str, arguments: list[str], stdin: Input | None, want: bool) -> str:
+def script_file(
+    machine: Machine, language: str, path: str, arguments: list[str], stdin: Input | None, want: bool
+) -> str:
     """Follow an interpreter that is given a script file."""
     from hermes_tui.safety.languages import read_code
 
@@ -247,7 +336,12 @@ def script_file(machine: Machine, language: str, path: str, arguments: list[str]
         text = machine.text_of(located)
         if text != OUTPUT:
             if text == FETCHED:
-                machine.add(Verb.EXEC_UNKNOWN, f"Runs {machine.name(path)}, which comes over the network", located.path, Scope.REMOTE)
+                machine.add(
+                    Verb.EXEC_UNKNOWN,
+                    f"Runs {machine.name(path)}, which comes over the network",
+                    located.path,
+                    Scope.REMOTE,
+                )
             elif language == "shell":
                 return machine.run_shell(text, stdin, arguments=arguments, want=want)
             else:
@@ -256,7 +350,12 @@ def script_file(machine: Machine, language: str, path: str, arguments: list[str]
     if located.scope in (Scope.REMOTE, Scope.UNKNOWN, Scope.DEVICE) or (
         located.scope is Scope.TEMP and not machine.facts.created_this_session(located.path)
     ):
-        machine.add(Verb.EXEC_UNKNOWN, f"Runs the script {machine.name(path)}, which is not the project's own", located.path, located.scope)
+        machine.add(
+            Verb.EXEC_UNKNOWN,
+            f"Runs the script {machine.name(path)}, which is not the project's own",
+            located.path,
+            located.scope,
+        )
     else:
         machine.unchecked(f"the text of {machine.name(path)}")
     return OUTPUT

@@ -13,17 +13,98 @@ from hermes_tui.safety.shell.values import OUTPUT, SECRET, is_literal, shown
 from hermes_tui.safety.verdict import Scope, Verb
 
 _READS = frozenset(
-    (
-        "describe list get head ls show help wait filter lookup search query scan select estimate validate simulate preview check test "
-        "decode view info status version whoami logs log tail history print-config config completion diff explain top cat stat find inspect "
-        "plan ps regions locations zones list-accounts events metrics usage current export-list summary batch-get"
-    ).split()
+    [
+        "describe",
+        "list",
+        "get",
+        "head",
+        "ls",
+        "show",
+        "help",
+        "wait",
+        "filter",
+        "lookup",
+        "search",
+        "query",
+        "scan",
+        "select",
+        "estimate",
+        "validate",
+        "simulate",
+        "preview",
+        "check",
+        "test",
+        "decode",
+        "view",
+        "info",
+        "status",
+        "version",
+        "whoami",
+        "logs",
+        "log",
+        "tail",
+        "history",
+        "print-config",
+        "config",
+        "completion",
+        "diff",
+        "explain",
+        "top",
+        "cat",
+        "stat",
+        "find",
+        "inspect",
+        "plan",
+        "ps",
+        "regions",
+        "locations",
+        "zones",
+        "list-accounts",
+        "events",
+        "metrics",
+        "usage",
+        "current",
+        "export-list",
+        "summary",
+        "batch-get",
+    ]
 )
 _DELETES = frozenset(
-    (
-        "delete remove rm destroy purge terminate deregister detach disable revoke drop reset undeploy cancel rb del uninstall decommission "
-        "disassociate release-address flush empty force-delete stop reboot restart abort suspend deallocate restore rollback truncate prune"
-    ).split()
+    [
+        "delete",
+        "remove",
+        "rm",
+        "destroy",
+        "purge",
+        "terminate",
+        "deregister",
+        "detach",
+        "disable",
+        "revoke",
+        "drop",
+        "reset",
+        "undeploy",
+        "cancel",
+        "rb",
+        "del",
+        "uninstall",
+        "decommission",
+        "disassociate",
+        "release-address",
+        "flush",
+        "empty",
+        "force-delete",
+        "stop",
+        "reboot",
+        "restart",
+        "abort",
+        "suspend",
+        "deallocate",
+        "restore",
+        "rollback",
+        "truncate",
+        "prune",
+    ]
 )
 _SECRETS = re.compile(
     r"get-secret-value|get-session-token|get-password-data|get-login-password|get-authorization-token|export-credentials|assume-role.*|"
@@ -31,11 +112,18 @@ _SECRETS = re.compile(
     r"print-(?:access|identity|refresh)-token|get-credentials|access-secret-version|batch-get-secret-value|get-parameters?-with-decryption|"
     r"presign|credentials|show-secret|download-default-kubeconfig|admin-kubeconfig|kubeconfig|connection-string|print-token"
 )
-_PRIVILEGES = re.compile(r"(?:create|put|attach|add|update|set)-(?:access-key|login-profile|user|role|policy|.*-policy|group|iam-.*|trust)|add-iam-.*|remove-iam-.*|set-iam-.*|role-assignment|add-user-to-group")
+_PRIVILEGES = re.compile(
+    r"(?:create|put|attach|add|update|set)-(?:access-key|login-profile|user|role|policy|.*-policy|group|iam-.*|trust)|add-iam-.*|remove-iam-.*|set-iam-.*|role-assignment|add-user-to-group"
+)
 _BUCKET = re.compile(r"(?:s3|gs|az|r2|b2|oss|minio|azure)://")
-_SOCKETS = re.compile(r"(?:/var)?/run/(?:docker|containerd|crio|podman)[\w/]*\.sock|/run/user/\d+/(?:docker|podman)[\w/]*\.sock|//\./pipe/docker_engine")
+_SOCKETS = re.compile(
+    r"(?:/var)?/run/(?:docker|containerd|crio|podman)[\w/]*\.sock|/run/user/\d+/(?:docker|podman)[\w/]*\.sock|//\./pipe/docker_engine"
+)
 _LOCAL_CONTEXTS = frozenset(("default", "desktop-linux", "orbstack", "colima", "rancher-desktop", ""))
-_CAPS = re.compile(r"(?:CAP_)?(?:ALL|SYS_ADMIN|SYS_PTRACE|SYS_MODULE|SYS_RAWIO|DAC_OVERRIDE|DAC_READ_SEARCH|NET_ADMIN|BPF)", re.IGNORECASE)
+_CAPS = re.compile(
+    r"(?:CAP_)?(?:ALL|SYS_ADMIN|SYS_PTRACE|SYS_MODULE|SYS_RAWIO|DAC_OVERRIDE|DAC_READ_SEARCH|NET_ADMIN|BPF)",
+    re.IGNORECASE,
+)
 
 
 @handler("cloud")
@@ -60,7 +148,7 @@ def _cloud(call: Call) -> str | None:
         if word in _DELETES or pieces[0] in _DELETES or (":" in word and pieces[-1] in _DELETES):
             call.add(Verb.CLOUD_DELETE, f"Deletes or stops in the cloud: {name} {target}", target, Scope.REMOTE)
             return OUTPUT
-    if len(words) > 1:
+    if len(words) > 1 or name.count(" ") > 1:
         call.add(Verb.CLOUD_WRITE, f"Changes the cloud: {name} {target}", target, Scope.REMOTE)
     return OUTPUT
 
@@ -73,7 +161,11 @@ def _bucket(call: Call) -> str:
         return OUTPUT
     words = call.operands
     remote = [bool(_BUCKET.match(word)) or (call.spec.name.startswith("rclone") and ":" in word) for word in words]
-    deletes = call.has("--delete", "-d", "--delete-unmatched-destination-objects", "--remove") or call.spec.name.split()[-1] in ("mv", "move", "moveto", "sync") and call.spec.name.startswith("rclone") or call.spec.name.endswith((" mv", " move"))
+    deletes = (
+        call.has("--delete", "-d", "--delete-unmatched-destination-objects", "--remove")
+        or (call.spec.name.split()[-1] in ("mv", "move", "moveto", "sync") and call.spec.name.startswith("rclone"))
+        or call.spec.name.endswith((" mv", " move"))
+    )
     if not words:
         return OUTPUT
     if remote[-1]:
@@ -82,12 +174,22 @@ def _bucket(call: Call) -> str:
                 machine.read(word, recursive=True)
         send(call, shown(" ".join(words[:-1])), to=shown(words[-1]))
         if deletes:
-            call.add(Verb.CLOUD_DELETE, f"Deletes in {shown(words[-1])} what the source lacks", shown(words[-1]), Scope.REMOTE)
+            call.add(
+                Verb.CLOUD_DELETE,
+                f"Deletes in {shown(words[-1])} what the source lacks",
+                shown(words[-1]),
+                Scope.REMOTE,
+            )
     elif any(remote):
         if deletes:
             machine.delete(words[-1], recursive=True, says="Deletes what the source lacks in")
         if words[-1] != "-":
-            machine.write(words[-1] if not machine.is_folder(words[-1]) else words[-1].rstrip("/") + "/" + words[0].rsplit("/", 1)[-1], into=call.has("--recursive", "-r"))
+            machine.write(
+                words[-1]
+                if not machine.is_folder(words[-1])
+                else words[-1].rstrip("/") + "/" + words[0].rsplit("/", 1)[-1],
+                into=call.has("--recursive", "-r"),
+            )
     elif deletes:
         machine.delete(words[-1], recursive=True, says="Deletes what the source lacks in")
     return OUTPUT
@@ -119,13 +221,20 @@ def _run(call: Call) -> str:
         elif name == "--mount":
             fields = dict(piece.partition("=")[::2] for piece in value.split(","))
             if fields.get("type", "bind") == "bind":
-                _mount(call, fields.get("source", fields.get("src", "")), fields.get("target", fields.get("destination", fields.get("dst", ""))), mounts)
+                _mount(
+                    call,
+                    fields.get("source", fields.get("src", "")),
+                    fields.get("target", fields.get("destination", fields.get("dst", ""))),
+                    mounts,
+                )
         elif name == "--privileged" and value not in ("false",):
             devices = True
             call.add(Verb.PRIVILEGE, "Runs a container with all rights over the machine", scope=Scope.SYSTEM)
         elif name in ("--pid", "--ipc", "--userns", "--uts", "--cgroupns") and value == "host":
-            call.add(Verb.PRIVILEGE, f"Runs a container in the machine's own namespaces ({name}=host)", scope=Scope.SYSTEM)
-        elif name == "--cap-add" and _CAPS.fullmatch(value) or name == "--security-opt" and "unconfined" in value:
+            call.add(
+                Verb.PRIVILEGE, f"Runs a container in the machine's own namespaces ({name}=host)", scope=Scope.SYSTEM
+            )
+        elif (name == "--cap-add" and _CAPS.fullmatch(value)) or (name == "--security-opt" and "unconfined" in value):
             call.add(Verb.PRIVILEGE, f"Runs a container with {shown(value)}", scope=Scope.SYSTEM)
         elif name == "--device" and not value.startswith(("/dev/null", "/dev/dri", "/dev/snd", "/dev/fuse", "nvidia")):
             devices = True
@@ -140,7 +249,13 @@ def _run(call: Call) -> str:
     entry = call.value("--entrypoint")
     if entry:
         command = [entry, *command]
-    place = Place("container", call.operands[0], mounts=tuple(mounts), devices=devices, wrappers=(*machine.state.place.wrappers, "docker run"))
+    place = Place(
+        "container",
+        call.operands[0],
+        mounts=tuple(mounts),
+        devices=devices,
+        wrappers=(*machine.state.place.wrappers, "docker run"),
+    )
     return run_in(machine, place, command, call.stdin, call.want, folder=folder)
 
 
@@ -148,15 +263,32 @@ def _mount(call: Call, outside: str, inside: str, mounts: list[tuple[str, str]])
     machine = call.machine
     if not outside.startswith(("/", ".", "~")):
         if not is_literal(outside):
-            call.add(Verb.PRIVILEGE, f"Mounts a folder that is not known beforehand: {shown(outside)}", shown(outside), Scope.UNKNOWN)
+            call.add(
+                Verb.PRIVILEGE,
+                f"Mounts a folder that is not known beforehand: {shown(outside)}",
+                shown(outside),
+                Scope.UNKNOWN,
+            )
         return  # a named volume
     if _SOCKETS.fullmatch(outside):
         call.add(Verb.PRIVILEGE, f"Hands the container engine itself to a container ({outside})", outside, Scope.SYSTEM)
         return
     located = machine.locate(outside)
     mounts.append((inside, located.path))
-    if located.scope in (Scope.ROOT, Scope.SYSTEM, Scope.DEVICE) and not re.match(r"/(?:etc/(?:localtime|timezone|ssl|ca-certificates)|usr/share|opt/|srv/|mnt/|media/|data|var/log)", located.path) and located.path != machine.home:
-        call.add(Verb.PRIVILEGE, f"Mounts {machine.name(outside)} of the machine into a container", located.path, located.scope)
+    if (
+        located.scope in (Scope.ROOT, Scope.SYSTEM, Scope.DEVICE)
+        and not re.match(
+            r"/(?:etc/(?:localtime|timezone|ssl|ca-certificates)|usr/share|opt/|srv/|mnt/|media/|data|var/log)",
+            located.path,
+        )
+        and located.path != machine.home
+    ):
+        call.add(
+            Verb.PRIVILEGE,
+            f"Mounts {machine.name(outside)} of the machine into a container",
+            located.path,
+            located.scope,
+        )
     elif located.scope in (Scope.SECRET, Scope.ROOT):
         call.add(Verb.SECRET, f"Gives {machine.name(outside)} to a container", located.path, located.scope)
 
@@ -168,7 +300,9 @@ def _exec(call: Call) -> str:
     if len(call.operands) < 2:
         return OUTPUT
     place = Place("container", call.operands[0], wrappers=(*machine.state.place.wrappers, "docker exec"))
-    return run_in(machine, place, call.operands[1:], call.stdin, call.want, folder=call.value("-w", "--workdir") or "/app")
+    return run_in(
+        machine, place, call.operands[1:], call.stdin, call.want, folder=call.value("-w", "--workdir") or "/app"
+    )
 
 
 @handler("container-copy")
@@ -192,7 +326,12 @@ def _copy(call: Call) -> str:
 
 @handler("push-image")
 def _push_image(call: Call) -> str:
-    call.add(Verb.PUBLISH, f"Publishes the image {shown(' '.join(call.operands))}", shown(" ".join(call.operands)), Scope.REMOTE)
+    call.add(
+        Verb.PUBLISH,
+        f"Publishes the image {shown(' '.join(call.operands))}",
+        shown(" ".join(call.operands)),
+        Scope.REMOTE,
+    )
     return OUTPUT
 
 
@@ -225,8 +364,17 @@ def _cluster_exec(call: Call) -> str:
 def _cluster_get(call: Call) -> str:
     """kubectl get: secrets in full are credentials."""
     kinds = {kind for word in call.operands for kind in re.split(r"[,/]", word)[:2]}
-    if kinds & {"secret", "secrets", "Secret"} and (call.value("-o", "--output") or call.value("--template")) not in (None, "name", "wide"):
-        call.add(Verb.SECRET, f"Shows secrets of the cluster: {shown(' '.join(call.operands))}", shown(" ".join(call.operands)), Scope.REMOTE)
+    if kinds & {"secret", "secrets", "Secret"} and (call.value("-o", "--output") or call.value("--template")) not in (
+        None,
+        "name",
+        "wide",
+    ):
+        call.add(
+            Verb.SECRET,
+            f"Shows secrets of the cluster: {shown(' '.join(call.operands))}",
+            shown(" ".join(call.operands)),
+            Scope.REMOTE,
+        )
         return SECRET
     return OUTPUT
 

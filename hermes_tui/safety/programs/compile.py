@@ -9,7 +9,9 @@ import yaml
 from hermes_tui.safety.programs.table import TABLES, parse_does, parse_option
 
 _EXAMPLES = ("ask", "quiet", "block")
-_KEYS = frozenset(("does", "opts", "args", "subs", "other", "bare", "code", "stdin", "yields", "posix", "single", "same", *_EXAMPLES))
+_KEYS = frozenset(
+    ("does", "opts", "args", "subs", "other", "bare", "code", "stdin", "yields", "posix", "single", "same", *_EXAMPLES)
+)
 
 
 class TableError(Exception):

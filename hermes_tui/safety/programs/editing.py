@@ -103,8 +103,15 @@ def _vim(call: Call) -> str | None:
 @handler("compiler")
 def _compiler(call: Call) -> str | None:
     for operand in call.operands:
-        if operand.startswith(("/dev/fd/", "http://", "https://")) or (call.machine.locate(operand).node and FETCHED in call.machine.text_of(call.machine.locate(operand))):
-            call.add(Verb.EXEC_UNKNOWN, f"Runs or builds {shown(operand)}, which comes over the network", shown(operand), Scope.REMOTE)
+        if operand.startswith(("/dev/fd/", "http://", "https://")) or (
+            call.machine.locate(operand).node and FETCHED in call.machine.text_of(call.machine.locate(operand))
+        ):
+            call.add(
+                Verb.EXEC_UNKNOWN,
+                f"Runs or builds {shown(operand)}, which comes over the network",
+                shown(operand),
+                Scope.REMOTE,
+            )
     return None
 
 
@@ -124,5 +131,3 @@ def _media(call: Call) -> str | None:
 @handler("printenv")
 def _printenv(call: Call) -> str:
     return SECRET if not call.operands else OUTPUT
-
-

@@ -22,18 +22,98 @@ HANDLERS: dict[str, Handler] = {}
 
 _FLAG = Option()
 _DESTROYS = frozenset(
-    (
-        "delete del destroy drop purge wipe erase remove rm rmi truncate flush flushall flushdb uninstall terminate revoke reset nuke "
-        "prune unpublish yank wipeout rollback downgrade kill decommission deprovision teardown obliterate abandon evict undeploy "
-        "destroy-all delete-all rm-all drop-db shred format factory-reset expunge detach-delete deregister disable-all rb removeall"
-    ).split()
+    [
+        "delete",
+        "del",
+        "destroy",
+        "drop",
+        "purge",
+        "wipe",
+        "erase",
+        "remove",
+        "rm",
+        "rmi",
+        "truncate",
+        "flush",
+        "flushall",
+        "flushdb",
+        "uninstall",
+        "terminate",
+        "revoke",
+        "reset",
+        "nuke",
+        "prune",
+        "unpublish",
+        "yank",
+        "wipeout",
+        "rollback",
+        "downgrade",
+        "kill",
+        "decommission",
+        "deprovision",
+        "teardown",
+        "obliterate",
+        "abandon",
+        "evict",
+        "undeploy",
+        "destroy-all",
+        "delete-all",
+        "rm-all",
+        "drop-db",
+        "shred",
+        "format",
+        "factory-reset",
+        "expunge",
+        "detach-delete",
+        "deregister",
+        "disable-all",
+        "rb",
+        "removeall",
+    ]
 )
 _SENDS = frozenset(
-    "deploy publish push upload send release apply promote submit share broadcast post put transfer import-prod failover scale".split()
+    [
+        "deploy",
+        "publish",
+        "push",
+        "upload",
+        "send",
+        "release",
+        "apply",
+        "promote",
+        "submit",
+        "share",
+        "broadcast",
+        "post",
+        "put",
+        "transfer",
+        "import-prod",
+        "failover",
+        "scale",
+    ]
 )
-_LONG_DESTROYS = re.compile(r"--(?:delete|destroy|drop|purge|wipe|erase|remove|truncate|flush|uninstall|nuke|prune|reset-hard|hard-delete|delete-all|remove-all|force-delete)(?:-\w+)*(?:=.*)?")
-_EXEC_OPTION = re.compile(r"--?(?:[\w-]*-)?(?:exec|execute|command|cmd|pager|editor|shell|hook|on-\w+|pre|post|before|after|preprocessor|rsh)")
-_DRY = frozenset(("--dry-run", "--dryrun", "--help", "--version", "--check", "--list", "--simulate", "--what-if", "--plan", "--noop", "--no-act", "--usage"))
+_LONG_DESTROYS = re.compile(
+    r"--(?:delete|destroy|drop|purge|wipe|erase|remove|truncate|flush|uninstall|nuke|prune|reset-hard|hard-delete|delete-all|remove-all|force-delete)(?:-\w+)*(?:=.*)?"
+)
+_EXEC_OPTION = re.compile(
+    r"--?(?:[\w-]*-)?(?:exec|execute|command|cmd|pager|editor|shell|hook|on-\w+|pre|post|before|after|preprocessor|rsh)"
+)
+_DRY = frozenset(
+    (
+        "--dry-run",
+        "--dryrun",
+        "--help",
+        "--version",
+        "--check",
+        "--list",
+        "--simulate",
+        "--what-if",
+        "--plan",
+        "--noop",
+        "--no-act",
+        "--usage",
+    )
+)
 _OWN_OPTIONS = frozenset(("interpreter", "sysctl"))
 """Handlers that look after the roles of their options themselves."""
 _SPLIT = re.compile(r"[:.\-_/]")
@@ -51,6 +131,8 @@ class Call:
     want: bool
     options: list[tuple[str, str]] = field(default_factory=list)
     """Name and value (empty for flags), in order."""
+    found: list[tuple[Option, str]] = field(default_factory=list)
+    """What each option means at the place where it stood, and its value."""
     operands: list[str] = field(default_factory=list)
     rest: list[str] = field(default_factory=list)
     """What follows ``--``; also part of ``operands``."""
@@ -122,10 +204,7 @@ def run(machine: Machine, spec: Spec, argv: list[str], stdin: Input | None, want
 
 
 def _effects(call: Call, spec: Spec) -> str:
-    for name, value in call.options if spec.code not in _OWN_OPTIONS else ():
-        option = spec.options.get(name)
-        if option is None:
-            continue
+    for option, value in call.found if spec.code not in _OWN_OPTIONS else ():
         if option.does is not None:
             apply(call, option.does)
         if option.role:
@@ -175,6 +254,7 @@ def parse_words(call: Call, words: list[str], *, stop: bool = False) -> list[str
         if len(word) < 2 or word[0] not in "-+" or (word[0] == "+" and "+" not in options):
             if word[0:1] not in "-+" and "=" in word and (key := word.partition("=")[0] + "=") in options:
                 call.options.append((key, word.partition("=")[2]))
+                call.found.append((options[key], word.partition("=")[2]))
                 continue
             if stop:
                 if not (spec.subs or spec.other):
@@ -214,6 +294,7 @@ def _long(call: Call, word: str, words: list[str], index: int) -> int:
             cluster = options.get(name[:2])
             if cluster is not None and cluster.takes and len(name) > 2:
                 call.options.append((name[:2], word[2:]))
+                call.found.append((cluster, word[2:]))
                 return index
         _unknown_option(call, name, value, words, index, attached=bool(equals))
         return index
@@ -223,6 +304,7 @@ def _long(call: Call, word: str, words: list[str], index: int) -> int:
         value = words[index] if index < len(words) else ""
         index += 1
     call.options.append((name, value))
+    call.found.append((option, value))
     return index
 
 
@@ -230,6 +312,7 @@ def _short(call: Call, word: str, words: list[str], index: int) -> int:
     options = call.spec.options
     if word[0] == "+" and word not in options:
         call.options.append(("+", word[1:]))
+        call.found.append((options["+"], word[1:]))
         return index
     if word in options and len(word) > 2:  # -rf spelled in the table as one option (tar, ps)
         option = options[word]
@@ -239,6 +322,7 @@ def _short(call: Call, word: str, words: list[str], index: int) -> int:
             index += 1
         call.quiet = call.quiet or option.quiet
         call.options.append((word, value))
+        call.found.append((option, value))
         return index
     position = 1
     while position < len(word):
@@ -253,8 +337,10 @@ def _short(call: Call, word: str, words: list[str], index: int) -> int:
                 value = words[index] if index < len(words) else ""
                 index += 1
             call.options.append((name, value))
+            call.found.append((option, value))
             break
         call.options.append((name, ""))
+        call.found.append((option, ""))
     return index
 
 
@@ -275,15 +361,23 @@ def guess(call: Call, words: list[str]) -> None:
     name = call.argv[0].rpartition("/")[2]
     plain = [word for word in words if not word.startswith("-")]
     for word in plain[:3]:
-        pieces = [word] if word in _DESTROYS else _SPLIT.split(word) if ":" in word or "-" in word or "." not in word else []
+        pieces = (
+            [word] if word in _DESTROYS else _SPLIT.split(word) if ":" in word or "-" in word or "." not in word else []
+        )
         if word.startswith((".", "/", "~")) or "=" in word or len(pieces) > 4:
             continue
         if any(piece in _DESTROYS for piece in pieces):
-            call.add(Verb.LOSE, f"{shown(name)} {shown(word)}: by its name this destroys something", shown(" ".join(words)))
+            call.add(
+                Verb.LOSE, f"{shown(name)} {shown(word)}: by its name this destroys something", shown(" ".join(words))
+            )
             return
     for word in plain[:2]:
         if word in _SENDS or (":" in word and word.rpartition(":")[2] in _SENDS):
-            call.add(Verb.CLOUD_WRITE, f"{shown(name)} {shown(word)}: by its name this changes something elsewhere", shown(" ".join(words)))
+            call.add(
+                Verb.CLOUD_WRITE,
+                f"{shown(name)} {shown(word)}: by its name this changes something elsewhere",
+                shown(" ".join(words)),
+            )
             return
     for word in words:
         if _LONG_DESTROYS.fullmatch(word):

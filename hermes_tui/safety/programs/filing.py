@@ -104,13 +104,19 @@ def _link(call: Call) -> str:
         end = _end(source, target, into)
         located = machine.locate(end, follow=False)
         exists = located.literal and machine.facts.exists(located.path)
-        if call.has("-f", "--force") and exists and located.scope is not Scope.NONE:
-            machine.write(end)
-        elif located.scope not in (Scope.WORKSPACE, Scope.TEMP, Scope.NONE) or located.scope is Scope.CONTROL:
+        if (
+            (call.has("-f", "--force") and exists and located.scope is not Scope.NONE)
+            or located.scope not in (Scope.WORKSPACE, Scope.TEMP, Scope.NONE)
+            or located.scope is Scope.CONTROL
+        ):
             machine.write(end)
         if located.literal:
             kind = "link" if call.has("-s", "--symbolic") else "file"
-            goal = machine.locate(source).path if not call.has("-s", "--symbolic") or not source.startswith("..") else source
+            goal = (
+                machine.locate(source).path
+                if not call.has("-s", "--symbolic") or not source.startswith("..")
+                else source
+            )
             machine.remember(located.path, kind=kind, target=goal)
     return OUTPUT
 
@@ -189,9 +195,15 @@ def _chmod(call: Call) -> str:
     for target in targets:
         located = machine.locate(target)
         ordinary = located.scope in (Scope.WORKSPACE, Scope.TEMP, Scope.CONTAINER, Scope.NONE)
-        tightens = located.scope in (Scope.HOME, Scope.SECRET, Scope.STARTUP) and re.fullmatch(r"0?[4-7]00|go-\w+|u\+\w+", mode) and not recursive
+        tightens = (
+            located.scope in (Scope.HOME, Scope.SECRET, Scope.STARTUP)
+            and re.fullmatch(r"0?[4-7]00|go-\w+|u\+\w+", mode)
+            and not recursive
+        )
         if ("s" in mode and re.search(r"[+=]\w*s", mode)) or re.fullmatch(r"0?[2-7][0-7]{3}", mode):
-            call.add(Verb.PRIVILEGE, f"Lets {machine.name(target)} run with its owner's rights", located.path, located.scope)
+            call.add(
+                Verb.PRIVILEGE, f"Lets {machine.name(target)} run with its owner's rights", located.path, located.scope
+            )
         elif located.scope is Scope.ROOT and recursive and located.path == machine.home and not grave:
             call.add(Verb.PERMISSIONS, f"{says} {machine.name(target)} and everything below", located.path, Scope.HOME)
         elif grave or not (ordinary or tightens):
@@ -201,7 +213,9 @@ def _chmod(call: Call) -> str:
 
 def _mode_says(mode: str) -> tuple[str, bool]:
     """Return what the mode does in words, and whether it locks people out or lets everybody in."""
-    if not is_literal(mode) or (mode and not (_SYMBOLIC.fullmatch(mode.replace(",", "")) or re.fullmatch(r"[0-7]+", mode))):
+    if not is_literal(mode) or (
+        mode and not (_SYMBOLIC.fullmatch(mode.replace(",", "")) or re.fullmatch(r"[0-7]+", mode))
+    ):
         return "Changes the rights of", True
     if re.fullmatch(r"[0-7]+", mode):
         if int(mode[-3:], 8) & 0o700 == 0 or int(mode[-3:] if len(mode) >= 3 else "0", 8) & 0o400 == 0:
@@ -248,7 +262,9 @@ def _tar(call: Call) -> str:
         call.options.clear()
         call.operands.clear()
         rest = iter(words[1:])
-        bundle = [("-" + letter, next(rest, "")) if letter in "fCTXIbHgKNVF" else ("-" + letter, "") for letter in letters]
+        bundle = [
+            ("-" + letter, next(rest, "")) if letter in "fCTXIbHgKNVF" else ("-" + letter, "") for letter in letters
+        ]
         from hermes_tui.safety.programs.engine import parse_words
 
         parse_words(call, list(rest))
@@ -256,7 +272,15 @@ def _tar(call: Call) -> str:
     archive = call.value("-f", "--file") or "-"
     folder = call.value("-C", "--directory") or "."
     for name, value in call.options:
-        if name in ("-I", "--use-compress-program", "--to-command", "--rsh-command", "--info-script", "--new-volume-script", "-F"):
+        if name in (
+            "-I",
+            "--use-compress-program",
+            "--to-command",
+            "--rsh-command",
+            "--info-script",
+            "--new-volume-script",
+            "-F",
+        ):
             machine.run_shell(value)
         elif name == "--checkpoint-action" and value.startswith("exec="):
             machine.run_shell(value[5:])
@@ -272,7 +296,9 @@ def _tar(call: Call) -> str:
         elif call.has("--overwrite", "--recursive-unlink", "--unlink-first", "-U"):
             call.add(Verb.OVERWRITE, f"Unpacks {shown(archive)} over what is in {machine.name(folder)}", folder, scope)
         node = machine.locate(archive).node if archive != "-" else None
-        if node is not None and node.fetched or (archive == "-" and call.stdin is not None and "\ufdd2" in call.stdin.text):
+        if (node is not None and node.fetched) or (
+            archive == "-" and call.stdin is not None and "\ufdd2" in call.stdin.text
+        ):
             machine.remember(machine.locate(folder).path, kind="dir", fetched=True)
         return OUTPUT
     if call.has("-c", "--create", "-r", "--append", "-u", "--update", "-A", "--delete"):

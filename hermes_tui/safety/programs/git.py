@@ -27,8 +27,9 @@ _LOAD_KEY = re.compile(
     r"remote\..*\.proxy|transfer\.fsckobjects|receive\.(?:fsckobjects|denynonfastforwards|denydeletes))",
     re.IGNORECASE,
 )
-_INERT = frozenset(("cat", "less", "more", "true", ":", "false", "", "vim", "vi", "nano", "emacs", "delta", "never", "always"))
-
+_INERT = frozenset(
+    ("cat", "less", "more", "true", ":", "false", "", "vim", "vi", "nano", "emacs", "delta", "never", "always")
+)
 
 
 def setting(call: Call, key: str, value: str, *, lasting: bool) -> None:
@@ -54,7 +55,9 @@ def setting(call: Call, key: str, value: str, *, lasting: bool) -> None:
         machine.run_shell(value)
         if not lasting and is_literal(value) and not words:
             call.add(Verb.EXEC_UNKNOWN, f"Makes git run {shown(value)} ({key})", key)
-    elif _LOAD_KEY.fullmatch(key) and value not in ("", "false", "true") or key.lower() in ("http.sslverify",) and value == "false":
+    elif (_LOAD_KEY.fullmatch(key) and value not in ("", "false", "true")) or (
+        key.lower() in ("http.sslverify",) and value == "false"
+    ):
         call.add(Verb.PERSIST if lasting else Verb.EXEC_UNKNOWN, f"Makes git obey {shown(value)} ({key})", key)
 
 
@@ -70,12 +73,20 @@ ROLES["git-setting"] = _role_setting
 def _config(call: Call) -> str:
     """git config in both its forms: ``git config KEY VALUE`` and ``git config set KEY VALUE``."""
     operands = list(call.operands)
-    if operands[:1] in (["list"], ["get"], ["get-all"], ["get-regexp"]) or call.has("--get", "--get-all", "--get-regexp", "-l", "--list", "--get-urlmatch"):
+    if operands[:1] in (["list"], ["get"], ["get-all"], ["get-regexp"]) or call.has(
+        "--get", "--get-all", "--get-regexp", "-l", "--list", "--get-urlmatch"
+    ):
         return OUTPUT
     if operands[:1] in (["set"], ["unset"], ["edit"], ["rename-section"], ["remove-section"]):
         verb = operands.pop(0)
     else:
-        verb = "unset" if call.has("--unset", "--unset-all", "--remove-section", "--rename-section") else "edit" if call.has("-e", "--edit") else "set"
+        verb = (
+            "unset"
+            if call.has("--unset", "--unset-all", "--remove-section", "--rename-section")
+            else "edit"
+            if call.has("-e", "--edit")
+            else "set"
+        )
     if verb == "set" and len(operands) >= 2:
         setting(call, operands[0], operands[1], lasting=True)
         if call.has("--system"):
@@ -167,9 +178,10 @@ def _push(call: Call) -> str:
     for name, value in call.options:
         if name in ("--receive-pack", "--exec"):
             call.machine.run_shell(value)
-    if any(name.startswith("--force") or name in ("-f", "--mirror", "--prune", "-d", "--delete") for name, _ in call.options) or any(
-        word.startswith(("+", ":")) and len(word) > 1 for word in operands[1:]
-    ):
+    if any(
+        name.startswith("--force") or name in ("-f", "--mirror", "--prune", "-d", "--delete")
+        for name, _ in call.options
+    ) or any(word.startswith(("+", ":")) and len(word) > 1 for word in operands[1:]):
         apply(call, Does(Verb.VCS_LOSE, "Overwrites or deletes what the remote {} holds"))
     if _URL.match(remote) or call.machine.state.aliases.get("git remote " + remote):
         call.add(Verb.NET_SEND, f"Sends the repository to {shown(remote)}", shown(remote), Scope.REMOTE)
@@ -204,7 +216,11 @@ def _clone(call: Call) -> str:
     source = call.operands[0]
     if source.startswith("ext::"):
         machine.run_shell(source[5:])
-    target = call.operands[1] if len(call.operands) > 1 else re.sub(r"(?:\.git)?/*$", "", posixpath.basename(source.rstrip("/")).rpartition(":")[2])
+    target = (
+        call.operands[1]
+        if len(call.operands) > 1
+        else re.sub(r"(?:\.git)?/*$", "", posixpath.basename(source.rstrip("/")).rpartition(":")[2])
+    )
     located = machine.locate(target)
     if located.scope not in (Scope.WORKSPACE, Scope.TEMP, Scope.HOME, Scope.CONTAINER):
         machine.write(target, into=True)
@@ -250,5 +266,3 @@ def _foreach(call: Call) -> str:
     elif call.operands:
         call.machine.call(call.operands)
     return OUTPUT
-
-

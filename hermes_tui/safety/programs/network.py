@@ -12,7 +12,10 @@ from hermes_tui.safety.verdict import Scope, Verb
 
 _METHODS = re.compile(r"GET|HEAD|OPTIONS|TRACE|PROPFIND|POST|PUT|PATCH|DELETE|MOVE|COPY", re.IGNORECASE)
 _READS = frozenset(("GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH"))
-_DESTROYS = re.compile(r"(?:[_/-](?:delete|drop|destroy|flush|purge|shutdown|truncate|reset|wipe|remove)\w*|_delete_by_query|_forcemerge)", re.IGNORECASE)
+_DESTROYS = re.compile(
+    r"(?:[_/-](?:delete|drop|destroy|flush|purge|shutdown|truncate|reset|wipe|remove)\w*|_delete_by_query|_forcemerge)",
+    re.IGNORECASE,
+)
 _MARKS = (SECRET, OUTPUT)
 
 
@@ -28,7 +31,9 @@ def request(call: Call, urls: list[str], method: str, sends: list[str], headers:
             what = shown(sends[0]) if sends else f"a {method} request"
             call.add(Verb.NET_SEND, f"Sends {what} to {host}", shown(url), Scope.REMOTE)
         elif not local and any(mark in header for header in headers for mark in _MARKS):
-            call.add(Verb.NET_SEND, f"Sends a credential or command output to {host} in a header", shown(url), Scope.REMOTE)
+            call.add(
+                Verb.NET_SEND, f"Sends a credential or command output to {host} in a header", shown(url), Scope.REMOTE
+            )
         else:
             fetch(call, url)
 
@@ -48,31 +53,82 @@ def _curl(call: Call) -> str:
     sends, headers, outputs = [], [], []
     remote_names = 0
     for name, value in call.options:
-        if name in ("-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--data-urlencode", "--json", "-F", "--form", "--form-string", "--url-query"):
+        if name in (
+            "-d",
+            "--data",
+            "--data-raw",
+            "--data-binary",
+            "--data-ascii",
+            "--data-urlencode",
+            "--json",
+            "-F",
+            "--form",
+            "--form-string",
+            "--url-query",
+        ):
             sends.append(value)
-            for file in re.findall(r"(?:^|=|;)[@<]([^;]+)", value) if name not in ("--data-raw", "--form-string") else []:
+            for file in (
+                re.findall(r"(?:^|=|;)[@<]([^;]+)", value) if name not in ("--data-raw", "--form-string") else []
+            ):
                 if file != "-":
                     machine.read(file)
         elif name in ("-T", "--upload-file"):
             sends.append(value)
             machine.read(value)
-        elif name in ("-H", "--header", "-A", "--user-agent", "-e", "--referer", "-b", "--cookie", "-u", "--user", "--oauth2-bearer", "--proxy-header"):
+        elif name in (
+            "-H",
+            "--header",
+            "-A",
+            "--user-agent",
+            "-e",
+            "--referer",
+            "-b",
+            "--cookie",
+            "-u",
+            "--user",
+            "--oauth2-bearer",
+            "--proxy-header",
+        ):
             headers.append(value)
         elif name in ("-o", "--output"):
             outputs.append(value)
         elif name in ("-O", "--remote-name", "-J", "--remote-header-name", "--remote-name-all"):
             remote_names += name != "-J"
-        elif name in ("-c", "--cookie-jar", "-D", "--dump-header", "--trace", "--trace-ascii", "--stderr", "--libcurl", "--etag-save", "--hsts", "--alt-svc"):
+        elif name in (
+            "-c",
+            "--cookie-jar",
+            "-D",
+            "--dump-header",
+            "--trace",
+            "--trace-ascii",
+            "--stderr",
+            "--libcurl",
+            "--etag-save",
+            "--hsts",
+            "--alt-svc",
+        ):
             if value not in ("-", "%"):
                 machine.write(value)
         elif name in ("-K", "--config"):
             if value == "-" or machine.locate(value).scope not in (Scope.WORKSPACE, Scope.HOME, Scope.STARTUP):
                 machine.unresolved("curl reads its options from elsewhere")
-        elif name in ("-Q", "--quote", "--postquote") and re.match(r"[-+*]?\s*(?:DELE|RMD|rm|rmdir|rename|RNFR)", value, re.IGNORECASE):
+        elif name in ("-Q", "--quote", "--postquote") and re.match(
+            r"[-+*]?\s*(?:DELE|RMD|rm|rmdir|rename|RNFR)", value, re.IGNORECASE
+        ):
             call.add(Verb.CLOUD_DELETE, f"Deletes on the server: {shown(value)}", shown(value), Scope.REMOTE)
-        elif name in ("--engine", "--egd-file", "--proxy", "-x", "--preproxy") and any(mark in value for mark in _MARKS):
+        elif name in ("--engine", "--egd-file", "--proxy", "-x", "--preproxy") and any(
+            mark in value for mark in _MARKS
+        ):
             sends.append(value)
-    method = call.value("-X", "--request") or ("PUT" if call.has("-T", "--upload-file") else "HEAD" if call.has("-I", "--head") else "POST" if sends and not call.has("-G", "--get") else "GET")
+    method = call.value("-X", "--request") or (
+        "PUT"
+        if call.has("-T", "--upload-file")
+        else "HEAD"
+        if call.has("-I", "--head")
+        else "POST"
+        if sends and not call.has("-G", "--get")
+        else "GET"
+    )
     request(call, urls, method, sends, headers)
     folder = call.value("--output-dir")
     if remote_names:
@@ -103,7 +159,9 @@ def _wget(call: Call) -> str:
             machine.write(value, append=name in ("-a", "--append-output"))
         elif name == "--use-askpass":
             machine.run_shell(value)
-        elif name in ("-e", "--execute") and re.match(r"\s*(?:output_document|use_askpass|post_file|body_file|dir_prefix|logfile)", value):
+        elif name in ("-e", "--execute") and re.match(
+            r"\s*(?:output_document|use_askpass|post_file|body_file|dir_prefix|logfile)", value
+        ):
             machine.unresolved(f"wget is given the setting {shown(value)}")
         elif name in ("-i", "--input-file") and value != "-":
             machine.read(value)
@@ -202,7 +260,7 @@ def _socat(call: Call) -> str:
 def _transfer(call: Call) -> str:
     """ftp(1), sftp(1), lftp(1), telnet(1): a session with another host, by script or by hand."""
     for name, value in call.options:
-        if name in ("-S", "-D") and call.spec.name == "sftp" or name in ("-e", "-c") and call.spec.name == "lftp":
+        if (name in ("-S", "-D") and call.spec.name == "sftp") or (name in ("-e", "-c") and call.spec.name == "lftp"):
             if value.startswith("!") or call.spec.name == "sftp":
                 call.machine.run_shell(value.lstrip("!"))
         elif name in ("-b", "-f"):

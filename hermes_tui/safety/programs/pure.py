@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hermes_tui.safety.shell.lexer import ansi_c
-from hermes_tui.safety.shell.values import FETCHED, OUTPUT, SECRET, UNKNOWN, deactivate, is_literal, worst_unknown
+from hermes_tui.safety.shell.values import FETCHED, OUTPUT, SECRET, STAR, UNKNOWN, deactivate, is_literal, worst_unknown
 
 if TYPE_CHECKING:
     from hermes_tui.safety.shell.machine import Input, Machine
@@ -127,9 +127,11 @@ def _base64(machine: Machine, words: list[str], stdin: Input | None) -> str | No
         return base64.b64encode(text.encode()).decode() + "\n"
     cleaned = re.sub(r"\s", "", text)
     try:
-        if "32" in "".join(words) or machine.commands and machine.commands[-1][:1] == ("base32",):
+        if "32" in "".join(words) or (machine.commands and machine.commands[-1][:1] == ("base32",)):
             return base64.b32decode(cleaned + "=" * (-len(cleaned) % 8)).decode(errors="replace")
-        return base64.b64decode(cleaned + "=" * (-len(cleaned) % 4), altchars=b"-_" if re.search("[-_]", cleaned) else None).decode(errors="replace")
+        return base64.b64decode(
+            cleaned + "=" * (-len(cleaned) % 4), altchars=b"-_" if re.search("[-_]", cleaned) else None
+        ).decode(errors="replace")
     except (binascii.Error, ValueError):
         return OUTPUT
 
@@ -188,7 +190,9 @@ def _tr_set(text: str) -> str | None:
     index = 0
     while index < len(text):
         if index + 2 < len(text) and text[index + 1] == "-" and text[index] <= text[index + 2]:
-            out += "".join(chr(code) for code in range(ord(text[index]), min(ord(text[index + 2]) + 1, ord(text[index]) + 300)))
+            out += "".join(
+                chr(code) for code in range(ord(text[index]), min(ord(text[index + 2]) + 1, ord(text[index]) + 300))
+            )
             index += 3
         else:
             out += text[index]
@@ -206,26 +210,105 @@ def _xxd(machine: Machine, words: list[str], stdin: Input | None) -> str | None:
     if passed:
         return passed
     if "p" not in flags:
-        text = "".join(re.sub(r"^[0-9a-fA-F]+:\s*((?:[0-9a-fA-F]{2,4}\s)+).*", r"\1", line) for line in text.split("\n"))
+        text = "".join(
+            re.sub(r"^[0-9a-fA-F]+:\s*((?:[0-9a-fA-F]{2,4}\s)+).*", r"\1", line) for line in text.split("\n")
+        )
     try:
         return bytes.fromhex(re.sub(r"[^0-9a-fA-F]", "", text)).decode(errors="replace")
     except ValueError:
         return OUTPUT
 
 
-@_pure("cat", "tee", "sponge", "pv", "buffer", "unbuffer", "dos2unix", "fold", "fmt", "expand", "cat -", "bat", "batcat", "nl", "iconv")
+@_pure(
+    "cat",
+    "tee",
+    "sponge",
+    "pv",
+    "buffer",
+    "unbuffer",
+    "dos2unix",
+    "fold",
+    "fmt",
+    "expand",
+    "cat -",
+    "bat",
+    "batcat",
+    "nl",
+    "iconv",
+)
 def _cat(machine: Machine, words: list[str], stdin: Input | None) -> str | None:
     name = machine.commands[-1][0] if machine.commands else "cat"
     files = [] if name in ("tee", "sponge") else _operands(words)
     return _input(machine, files, stdin)
 
 
-@_pure("head", "tail", "sort", "uniq", "grep", "egrep", "fgrep", "rg", "cut", "sed", "awk", "gawk", "mawk", "jq", "paste", "column", "shuf", "strings", "gunzip", "zcat", "xz", "xzcat", "bzip2", "bzcat", "gzip", "zstd", "zstdcat", "lz4", "brotli", "openssl", "gpg", "uudecode", "perl", "python3", "python", "ruby", "envsubst", "yq", "xmllint", "htmlq", "pup", "tar", "unzip", "funzip", "hexdump", "od", "wc", "iconv", "uconv", "ts", "stdbuf")
+@_pure(
+    "head",
+    "tail",
+    "sort",
+    "uniq",
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "cut",
+    "sed",
+    "awk",
+    "gawk",
+    "mawk",
+    "jq",
+    "paste",
+    "column",
+    "shuf",
+    "strings",
+    "gunzip",
+    "zcat",
+    "xz",
+    "xzcat",
+    "bzip2",
+    "bzcat",
+    "gzip",
+    "zstd",
+    "zstdcat",
+    "lz4",
+    "brotli",
+    "openssl",
+    "gpg",
+    "uudecode",
+    "perl",
+    "python3",
+    "python",
+    "ruby",
+    "envsubst",
+    "yq",
+    "xmllint",
+    "htmlq",
+    "pup",
+    "tar",
+    "unzip",
+    "funzip",
+    "hexdump",
+    "od",
+    "wc",
+    "iconv",
+    "uconv",
+    "ts",
+    "stdbuf",
+)
 def _filter(machine: Machine, words: list[str], stdin: Input | None) -> str | None:
     """Filters whose result is not worked out still hand on that their input came over the network."""
     if stdin is not None and FETCHED in stdin.text:
-        return None if machine.commands and machine.commands[-1][0] in ("python", "python3", "perl", "ruby", "sed", "awk") else FETCHED
-    if machine.commands and machine.commands[-1][0] in ("head", "tail", "sort", "uniq") and stdin is not None and not _operands(words):
+        return (
+            None
+            if machine.commands and machine.commands[-1][0] in ("python", "python3", "perl", "ruby", "sed", "awk")
+            else FETCHED
+        )
+    if (
+        machine.commands
+        and machine.commands[-1][0] in ("head", "tail", "sort", "uniq")
+        and stdin is not None
+        and not _operands(words)
+    ):
         lines = stdin.text.splitlines()
         if is_literal(stdin.text) and len(lines) <= 1:
             return stdin.text
@@ -237,10 +320,30 @@ def _seq(machine: Machine, words: list[str], stdin: Input | None) -> str | None:
     numbers = [word for word in words if re.fullmatch(r"-?\d+", word)]
     if not numbers or len(numbers) != len(words):
         return OUTPUT
-    first, step, last = (1, 1, int(numbers[0])) if len(numbers) == 1 else (int(numbers[0]), 1, int(numbers[1])) if len(numbers) == 2 else (int(numbers[0]), int(numbers[1]), int(numbers[2]))
+    first, step, last = (
+        (1, 1, int(numbers[0]))
+        if len(numbers) == 1
+        else (int(numbers[0]), 1, int(numbers[1]))
+        if len(numbers) == 2
+        else (int(numbers[0]), int(numbers[1]), int(numbers[2]))
+    )
     if step == 0 or abs((last - first) // step) > 1000:
         return OUTPUT
     return "".join(f"{number}\n" for number in range(first, last + (1 if step > 0 else -1), step))
+
+
+@_pure("ls")
+def _ls(machine: Machine, words: list[str], stdin: Input | None) -> str | None:
+    """The names in a folder: whatever there is, without the folder."""
+    flags = "".join(word for word in words if word.startswith("-"))
+    if "l" in flags:
+        return OUTPUT
+    operands = _operands(words)
+    return (
+        "\n".join(operands) + "\n"
+        if operands and ("d" in flags or any(STAR in word for word in operands))
+        else STAR + "\n"
+    )
 
 
 @_pure("basename")

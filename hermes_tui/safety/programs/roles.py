@@ -12,8 +12,13 @@ from hermes_tui.safety.verdict import Scope, Verb
 if TYPE_CHECKING:
     from hermes_tui.safety.programs.engine import Call
 
-LOCAL_HOST = re.compile(r"(?:localhost|127(?:\.\d+){3}|\[?::1\]?|0\.0\.0\.0|host\.docker\.internal|[\w-]+\.localhost)(?=[:/]|$)", re.IGNORECASE)
-METADATA_HOST = re.compile(r"(?:169\.254\.169\.254|metadata(?:\.google\.internal|\.goog)?|100\.100\.100\.200|\[?fd00:ec2::254\]?|169\.254\.170\.2)(?=[:/]|$)")
+LOCAL_HOST = re.compile(
+    r"(?:localhost|127(?:\.\d+){3}|\[?::1\]?|0\.0\.0\.0|host\.docker\.internal|[\w-]+\.localhost)(?=[:/]|$)",
+    re.IGNORECASE,
+)
+METADATA_HOST = re.compile(
+    r"(?:169\.254\.169\.254|metadata(?:\.google\.internal|\.goog)?|100\.100\.100\.200|\[?fd00:ec2::254\]?|169\.254\.170\.2)(?=[:/]|$)"
+)
 _URL = re.compile(r"(?:[a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 _STDOUT = frozenset(("-", "/dev/stdout", "/dev/stderr"))
 
@@ -25,23 +30,32 @@ def host_of(url: str) -> str:
 
 
 def is_local_url(url: str) -> bool:
-    return LOCAL_HOST.match(host_of(url)) is not None or url.startswith(("file://", "unix:"))
+    return LOCAL_HOST.match(host_of(url)) is not None or url.startswith(("file://", "unix:", ":"))
 
 
 def fetch(call: Call, url: str) -> None:
     """Reading from the network is quiet, unless the address itself carries data out or gives credentials away."""
     if METADATA_HOST.match(host_of(url)):
-        call.add(Verb.SECRET, f"Asks the cloud's metadata service for credentials: {shown(url)}", shown(url), Scope.REMOTE)
+        call.add(
+            Verb.SECRET, f"Asks the cloud's metadata service for credentials: {shown(url)}", shown(url), Scope.REMOTE
+        )
     elif url.startswith("file://"):
         call.machine.read(url[7:])
     elif not is_local_url(url) and any(mark in url for mark in (SECRET, OUTPUT)):
-        call.add(Verb.NET_SEND, f"Sends data to {shown(host_of(url).partition('/')[0]) or 'a host'} in the address", shown(url), Scope.REMOTE)
+        call.add(
+            Verb.NET_SEND,
+            f"Sends data to {shown(host_of(url).partition('/')[0]) or 'a host'} in the address",
+            shown(url),
+            Scope.REMOTE,
+        )
     else:
         call.add(Verb.NET_READ, f"Reads from {shown(host_of(url).partition('/')[0])}", shown(url), Scope.REMOTE)
 
 
 def send(call: Call, value: str, *, to: str = "") -> None:
-    call.add(Verb.NET_SEND, f"Sends {shown(value) or 'data'}{' to ' + to if to else ' out'}", shown(value), Scope.REMOTE)
+    call.add(
+        Verb.NET_SEND, f"Sends {shown(value) or 'data'}{' to ' + to if to else ' out'}", shown(value), Scope.REMOTE
+    )
 
 
 def _read(call: Call, value: str) -> None:
@@ -80,6 +94,14 @@ def _delete(call: Call, value: str) -> None:
 
 def _deltree(call: Call, value: str) -> None:
     call.machine.delete(value, recursive=True)
+
+
+def _shred(call: Call, value: str) -> None:
+    """A file whose content is destroyed, or a whole device."""
+    if call.machine.locate(value).scope is Scope.DEVICE:
+        _device(call, value)
+    else:
+        call.machine.delete(value, recursive=True, says="Destroys")
 
 
 def _empty(call: Call, value: str) -> None:
@@ -165,10 +187,17 @@ def _config(call: Call, value: str) -> None:
 
 def _package(call: Call, value: str) -> None:
     """A package to install: a name from the usual registry is ordinary work, an address elsewhere is unknown code."""
-    if re.match(r"(?:git\+|https?://|ssh://|git@|github:|gitlab:|bitbucket:|gist:|git://|hg\+|svn\+|ftp://|s3://)", value) or re.search(r"@\s*(?:git\+|https?://)", value):
+    if re.match(
+        r"(?:git\+|https?://|ssh://|git@|github:|gitlab:|bitbucket:|gist:|git://|hg\+|svn\+|ftp://|s3://)", value
+    ) or re.search(r"@\s*(?:git\+|https?://)", value):
         call.add(Verb.EXEC_UNKNOWN, f"Installs code from {shown(value)}", shown(value), Scope.REMOTE)
     elif is_unknown(value):
-        call.add(Verb.EXEC_UNKNOWN, f"Installs a package that is not known beforehand ({shown(value)})", shown(value), Scope.UNKNOWN)
+        call.add(
+            Verb.EXEC_UNKNOWN,
+            f"Installs a package that is not known beforehand ({shown(value)})",
+            shown(value),
+            Scope.UNKNOWN,
+        )
     elif value.startswith(("/", "~", ".")):
         node = call.machine.locate(value).node
         if node is not None and node.fetched:
@@ -176,7 +205,10 @@ def _package(call: Call, value: str) -> None:
 
 
 def _registry(call: Call, value: str) -> None:
-    if not re.match(r"https://(?:pypi\.org|test\.pypi\.org|registry\.npmjs\.org|registry\.yarnpkg\.com|rubygems\.org|proxy\.golang\.org|crates\.io)(?:/|$)", value):
+    if not re.match(
+        r"https://(?:pypi\.org|test\.pypi\.org|registry\.npmjs\.org|registry\.yarnpkg\.com|rubygems\.org|proxy\.golang\.org|crates\.io)(?:/|$)",
+        value,
+    ):
         call.add(Verb.EXEC_UNKNOWN, f"Installs from another registry: {shown(value)}", shown(value), Scope.REMOTE)
 
 
@@ -221,6 +253,7 @@ ROLES: dict[str, Callable[[Call, str], None]] = {
     "delete": _delete,
     "deltree": _deltree,
     "empty": _empty,
+    "shred": _shred,
     "mkdir": _mkdir,
     "cd": _cd,
     "shell": _shell,
@@ -237,10 +270,59 @@ ROLES: dict[str, Callable[[Call, str], None]] = {
     "stdin-send": _stdin_send,
     "stdin-shell": lambda call, text: _stdin_shell(call),
     "stdin-argv": _pass,
-    **{name: _code(name) for name in ("python", "js", "perl", "ruby", "php", "awk", "sed", "sql", "lua", "r", "java", "mongo", "vim", "make", "psql", "sqlite", "mysql", "redis", "ed", "tcl", "elixir", "julia", "gdb", "jq")},
+    **{
+        name: _code(name)
+        for name in (
+            "python",
+            "js",
+            "perl",
+            "ruby",
+            "php",
+            "awk",
+            "sed",
+            "sql",
+            "lua",
+            "r",
+            "java",
+            "mongo",
+            "vim",
+            "make",
+            "psql",
+            "sqlite",
+            "mysql",
+            "redis",
+            "ed",
+            "tcl",
+            "elixir",
+            "julia",
+            "gdb",
+            "jq",
+        )
+    },
     **{
         "stdin-" + name: _stdin_code(name)
-        for name in ("python", "js", "perl", "ruby", "php", "lua", "r", "java", "sql", "mongo", "psql", "sqlite", "mysql", "redis", "ed", "vim", "tcl", "elixir", "julia", "gdb")
+        for name in (
+            "python",
+            "js",
+            "perl",
+            "ruby",
+            "php",
+            "lua",
+            "r",
+            "java",
+            "sql",
+            "mongo",
+            "psql",
+            "sqlite",
+            "mysql",
+            "redis",
+            "ed",
+            "vim",
+            "tcl",
+            "elixir",
+            "julia",
+            "gdb",
+        )
     },
 }
 
@@ -262,7 +344,11 @@ def take(call: Call, roles: tuple[str, ...]) -> str | None:
             return call.machine.run_shell(" ".join(operands), call.stdin, want=call.want) if operands else None
         starred = role.endswith("*")
         action = ROLES[role.rstrip("*?")]
-        count = max(0, len(operands) - sum(1 for each in roles[number + 1 :] if not each.endswith(("*", "?", "argv")))) if starred else min(1, len(operands))
+        count = (
+            max(0, len(operands) - sum(1 for each in roles[number + 1 :] if not each.endswith(("*", "?", "argv"))))
+            if starred
+            else min(1, len(operands))
+        )
         del after
         for value in operands[:count]:
             action(call, value)

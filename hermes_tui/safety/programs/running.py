@@ -12,7 +12,17 @@ from hermes_tui.safety.programs.engine import HANDLERS, Call, handler
 from hermes_tui.safety.programs.roles import LOCAL_HOST
 from hermes_tui.safety.shell.machine import Input
 from hermes_tui.safety.shell.state import Place
-from hermes_tui.safety.shell.values import FETCHED, OUTPUT, SECRET, STAR, UNKNOWN, activate, is_literal, is_unknown, shown
+from hermes_tui.safety.shell.values import (
+    FETCHED,
+    OUTPUT,
+    SECRET,
+    STAR,
+    UNKNOWN,
+    activate,
+    is_literal,
+    is_unknown,
+    shown,
+)
 from hermes_tui.safety.verdict import Scope, Verb
 
 if TYPE_CHECKING:
@@ -22,7 +32,9 @@ _ASSIGN = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL | re.ASCII)
 _HOST = re.compile(r"(?:[\w.+-]+@)?(?:[\w.-]+|\[[0-9a-fA-F:]+\])")
 
 
-def run_in(machine: Machine, place: Place, argv: list[str], stdin: Input | None, want: bool, *, folder: str | None = None) -> str:
+def run_in(
+    machine: Machine, place: Place, argv: list[str], stdin: Input | None, want: bool, *, folder: str | None = None
+) -> str:
     """Follow a command in another place: container, host, root folder."""
     outer = machine.state
     machine.state = outer.copy()
@@ -35,7 +47,9 @@ def run_in(machine: Machine, place: Place, argv: list[str], stdin: Input | None,
         machine.state = outer
 
 
-def run_text_in(machine: Machine, place: Place, text: str, stdin: Input | None, want: bool, *, folder: str | None = None) -> str:
+def run_text_in(
+    machine: Machine, place: Place, text: str, stdin: Input | None, want: bool, *, folder: str | None = None
+) -> str:
     outer = machine.state
     machine.state = outer.copy()
     machine.state.place = place
@@ -104,7 +118,11 @@ def _interpreter(call: Call) -> str | None:
     if gave_code:
         from hermes_tui.safety.languages import read_code
 
-        code = "\n".join(value for name, value in call.options if name in call.spec.options and call.spec.options[name].role == language)
+        code = "\n".join(
+            value
+            for name, value in call.options
+            if name in call.spec.options and call.spec.options[name].role == language
+        )
         if language in ("perl", "ruby") and any(name == "-i" for name, _ in call.options):
             for operand in call.operands:
                 machine.write(operand, edit=not _discards(code))
@@ -115,7 +133,11 @@ def _interpreter(call: Call) -> str | None:
     operands = call.operands
     if operands:
         script = operands[0]
-        if script.endswith("manage.py") or script.endswith(("/artisan", "/console")) or script in ("artisan", "bin/rails", "bin/console"):
+        if (
+            script.endswith("manage.py")
+            or script.endswith(("/artisan", "/console"))
+            or script in ("artisan", "bin/rails", "bin/console")
+        ):
             HANDLERS["builder"](replace(call, operands=operands[1:]))
         return script_file(machine, language, script, operands[1:], call.stdin, call.want)
     if call.stdin is not None and call.stdin.text and not call.options_only_show():
@@ -132,15 +154,77 @@ def _discards(code: str) -> bool:
 
 def _language(name: str) -> str:
     base = re.sub(r"[\d.]+$", "", name.split()[0])
-    return {"ipython": "python", "bpython": "python", "pypy": "python", "jshell": "java", "ts-node": "js", "tsx": "js", "qjs": "js", "luajit": "lua", "jruby": "ruby"}.get(
-        base, LANGUAGES.get(base, {"iex": "elixir", "tclsh": "tcl"}.get(base, base))
-    )
+    return {
+        "ipython": "python",
+        "bpython": "python",
+        "pypy": "python",
+        "jshell": "java",
+        "ts-node": "js",
+        "tsx": "js",
+        "qjs": "js",
+        "luajit": "lua",
+        "jruby": "ruby",
+    }.get(base, LANGUAGES.get(base, {"iex": "elixir", "tclsh": "tcl"}.get(base, base)))
 
 
 _QUIET_MODULES = frozenset(
-    "json.tool pydoc timeit http.server venv pytest unittest compileall py_compile pip mypy ruff black isort flake8 pylint tokenize ast dis "
-    "site sysconfig platform this calendar zipfile tarfile gzip base64 cProfile profile pdb trace doctest ensurepip build twine pre_commit "
-    "coverage nox tox sphinx mkdocs django flask uvicorn gunicorn celery alembic poetry hatch uv pipx virtualenv cython webbrowser".split()
+    [
+        "json.tool",
+        "pydoc",
+        "timeit",
+        "http.server",
+        "venv",
+        "pytest",
+        "unittest",
+        "compileall",
+        "py_compile",
+        "pip",
+        "mypy",
+        "ruff",
+        "black",
+        "isort",
+        "flake8",
+        "pylint",
+        "tokenize",
+        "ast",
+        "dis",
+        "site",
+        "sysconfig",
+        "platform",
+        "this",
+        "calendar",
+        "zipfile",
+        "tarfile",
+        "gzip",
+        "base64",
+        "cProfile",
+        "profile",
+        "pdb",
+        "trace",
+        "doctest",
+        "ensurepip",
+        "build",
+        "twine",
+        "pre_commit",
+        "coverage",
+        "nox",
+        "tox",
+        "sphinx",
+        "mkdocs",
+        "django",
+        "flask",
+        "uvicorn",
+        "gunicorn",
+        "celery",
+        "alembic",
+        "poetry",
+        "hatch",
+        "uv",
+        "pipx",
+        "virtualenv",
+        "cython",
+        "webbrowser",
+    ]
 )
 
 
@@ -206,10 +290,19 @@ def _sudo(call: Call) -> str:
         machine.set_variable(match[1], match[2], export=True)
         words = words[1:]
     user = call.value("-u", "--user") or "root"
-    shows = call.has("-V", "-l", "-v", "-k", "-K", "--list", "--validate", "--reset-timestamp", "--remove-timestamp", "--version") and not words
+    shows = (
+        call.has(
+            "-V", "-l", "-v", "-k", "-K", "--list", "--validate", "--reset-timestamp", "--remove-timestamp", "--version"
+        )
+        and not words
+    )
     if shows and not call.has("-l", "--list", "-v", "--validate"):
         return OUTPUT
-    what = shown(" ".join(words)) if words else ("a shell" if call.has("-i", "-s", "--login", "--shell") else "nothing else")
+    what = (
+        shown(" ".join(words))
+        if words
+        else ("a shell" if call.has("-i", "-s", "--login", "--shell") else "nothing else")
+    )
     call.add(Verb.PRIVILEGE, f"Runs as {shown(user)}: {what}", what, Scope.SYSTEM)
     if call.has("-e", "--edit") or call.spec.name == "sudoedit":
         for word in words:
@@ -226,7 +319,9 @@ def _su(call: Call) -> str:
     machine = call.machine
     code = call.value("-c", "--command", "--session-command")
     user = next((word for word in call.operands if word != "-"), "root")
-    call.add(Verb.PRIVILEGE, f"Runs as {shown(user)}: {shown(code) if code else 'a shell'}", shown(code or ""), Scope.SYSTEM)
+    call.add(
+        Verb.PRIVILEGE, f"Runs as {shown(user)}: {shown(code) if code else 'a shell'}", shown(code or ""), Scope.SYSTEM
+    )
     place = machine.state.place.within(call.spec.name, superuser=True)
     if code:
         return run_text_in(machine, place, code, call.stdin, call.want)
@@ -311,12 +406,16 @@ def _parallel(call: Call) -> str:
         text = call.stdin.text if call.stdin is not None else UNKNOWN
         inputs = text.split("\n") if is_literal(text) else [_paths_of(text)]
     for item in [item for item in inputs if item][:100]:
-        line = command and " ".join(command) or ""
+        line = (command and " ".join(command)) or ""
         filled = re.sub(r"\{[./]*\d*\}", lambda _, item=item: item, line) if "{" in line else f"{line} {item}".strip()  # type: ignore[misc]
         if len(command) > 1 and is_literal(filled):
             machine.run_shell(filled)
         elif len(command) > 1:
-            machine.call([re.sub(r"\{[./]*\d*\}", lambda _, item=item: item, word) for word in command] if "{" in line else [*command, item])  # type: ignore[misc]
+            machine.call(
+                [re.sub(r"\{[./]*\d*\}", lambda _, item=item: item, word) for word in command]
+                if "{" in line
+                else [*command, item]
+            )  # type: ignore[misc]
         else:
             machine.run_shell(filled)
     return OUTPUT
@@ -328,7 +427,9 @@ def _find(call: Call) -> str:
     machine = call.machine
     words = call.argv[1:]
     index = 0
-    while index < len(words) and (words[index] in ("-H", "-L", "-P") or words[index].startswith("-O") or words[index] == "-D"):
+    while index < len(words) and (
+        words[index] in ("-H", "-L", "-P") or words[index].startswith("-O") or words[index] == "-D"
+    ):
         index += 2 if words[index] == "-D" else 1
     paths: list[str] = []
     while index < len(words) and not (words[index].startswith("-") or words[index] in ("(", "!", ")", ",")):
@@ -355,12 +456,40 @@ def _find(call: Call) -> str:
             name = name or (pattern if "name" in word else "*")
             narrow = narrow or pattern.strip("*/.") != ""
             index += 1
-        elif word in ("-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-size", "-user", "-group", "-uid", "-gid", "-newer", "-perm", "-inum", "-samefile", "-links"):
+        elif word in (
+            "-mtime",
+            "-mmin",
+            "-atime",
+            "-amin",
+            "-ctime",
+            "-cmin",
+            "-size",
+            "-user",
+            "-group",
+            "-uid",
+            "-gid",
+            "-newer",
+            "-perm",
+            "-inum",
+            "-samefile",
+            "-links",
+        ):
             narrow = True
             index += 1
         elif word in ("-empty", "-nouser", "-nogroup"):
             narrow = True
-        elif word in ("-files0-from", "-type", "-maxdepth", "-mindepth", "-printf", "-xtype", "-fstype", "-used", "-newermt", "-context"):
+        elif word in (
+            "-files0-from",
+            "-type",
+            "-maxdepth",
+            "-mindepth",
+            "-printf",
+            "-xtype",
+            "-fstype",
+            "-used",
+            "-newermt",
+            "-context",
+        ):
             index += 1
         elif is_unknown(word) and word.strip(UNKNOWN + OUTPUT) == "":
             machine.unresolved("an argument of find is not known, which could be an action")
@@ -368,7 +497,11 @@ def _find(call: Call) -> str:
     for action, command in actions:
         for path in found:
             if action == "-delete":
-                machine.delete(path, recursive=not narrow or path.endswith("/"), says="Deletes what matches in" if narrow else "Deletes everything in")
+                machine.delete(
+                    path,
+                    recursive=not narrow or path.endswith("/"),
+                    says="Deletes what matches in" if narrow else "Deletes everything in",
+                )
             elif command:
                 machine.call([word.replace("{}", path) if "{}" in word else word for word in command], None, False)
     return "\n".join(found)
@@ -377,10 +510,12 @@ def _find(call: Call) -> str:
 def _found(path: str, name: str, narrow: bool) -> str:
     """Return an abstract path for what a search finds: the folder itself where nothing narrows it."""
     if not narrow:
-        return path
+        return f"{path.rstrip('/')}/{STAR}"
     base = path.rstrip("/")
     name = activate(name) if name else STAR + UNKNOWN
-    return f"{base}/{name}" if base == "/dev" else f"{base}/{UNKNOWN}{name.lstrip(STAR)}" if name else f"{base}/{UNKNOWN}"
+    return (
+        f"{base}/{name}" if base == "/dev" else f"{base}/{UNKNOWN}{name.lstrip(STAR)}" if name else f"{base}/{UNKNOWN}"
+    )
 
 
 @handler("fd")
@@ -397,7 +532,21 @@ def _fd(call: Call) -> str:
         if word in ("-x", "--exec", "-X", "--exec-batch"):
             command = words[index:]
             break
-        if word in ("-e", "-t", "-d", "-E", "-c", "-j", "-S", "--extension", "--type", "--max-depth", "--exclude", "--base-directory", "--search-path"):
+        if word in (
+            "-e",
+            "-t",
+            "-d",
+            "-E",
+            "-c",
+            "-j",
+            "-S",
+            "--extension",
+            "--type",
+            "--max-depth",
+            "--exclude",
+            "--base-directory",
+            "--search-path",
+        ):
             index += 1
         elif not word.startswith("-"):
             plain.append(word)
@@ -406,7 +555,9 @@ def _fd(call: Call) -> str:
     if command:
         command = [word for word in command if word != ";"]
         marked = any(re.search(r"\{[./]*\}", word) for word in command)
-        machine.call([re.sub(r"\{[./]*\}", lambda _: found, word) for word in command] + ([] if marked else [found]), None, False)
+        machine.call(
+            [re.sub(r"\{[./]*\}", lambda _: found, word) for word in command] + ([] if marked else [found]), None, False
+        )
     return found
 
 
@@ -429,7 +580,11 @@ def _ssh(call: Call) -> str:
     if call.has("-R", "-L", "-D", "-w"):
         call.add(Verb.NET_SEND, f"Opens a tunnel to {shown(host)}", shown(host), Scope.REMOTE)
     if command:
-        return run_text_in(machine, place, " ".join(command), call.stdin, call.want, folder=machine.home) if place.kind == "remote" else machine.run_shell(" ".join(command))
+        return (
+            run_text_in(machine, place, " ".join(command), call.stdin, call.want, folder=machine.home)
+            if place.kind == "remote"
+            else machine.run_shell(" ".join(command))
+        )
     if call.stdin is not None:
         return run_text_in(machine, place, call.stdin.text, None, call.want, folder=machine.home)
     return OUTPUT
@@ -451,7 +606,9 @@ def _remote_argv(call: Call) -> str:
         return OUTPUT
     host, command = call.operands[0], call.operands[1:]
     place = remote_place(call, host)
-    return run_in(call.machine, place, [word for word in command if word != "--"], call.stdin, call.want, folder=call.machine.home)
+    return run_in(
+        call.machine, place, [word for word in command if word != "--"], call.stdin, call.want, folder=call.machine.home
+    )
 
 
 @handler("nsenter")
@@ -459,7 +616,11 @@ def _nsenter(call: Call) -> str:
     """nsenter(1): the namespaces of another process; those of the first one are the machine's own."""
     call.add(Verb.PRIVILEGE, "Enters the namespaces of another process", scope=Scope.SYSTEM)
     place = call.machine.state.place
-    host = replace(place, kind="local", root="", mounts=()) if call.value("-t", "--target") == "1" or call.has("-a", "--all", "-m") else place
+    host = (
+        replace(place, kind="local", root="", mounts=())
+        if call.value("-t", "--target") == "1" or call.has("-a", "--all", "-m")
+        else place
+    )
     return run_in(call.machine, host, call.operands or ["sh"], call.stdin, call.want)
 
 

@@ -9,7 +9,32 @@ from hermes_tui.safety.programs.roles import ROLES
 from hermes_tui.safety.shell.values import OUTPUT, SECRET, shown
 from hermes_tui.safety.verdict import Scope, Verb
 
-_SHOWS = frozenset(("status", "list", "ls", "show", "info", "describe", "desc", "logs", "log", "jlist", "prettylist", "monit", "tail", "pid", "version", "avail", "summary", "--status-all", "id", "env", "report", "help"))
+_SHOWS = frozenset(
+    (
+        "status",
+        "list",
+        "ls",
+        "show",
+        "info",
+        "describe",
+        "desc",
+        "logs",
+        "log",
+        "jlist",
+        "prettylist",
+        "monit",
+        "tail",
+        "pid",
+        "version",
+        "avail",
+        "summary",
+        "--status-all",
+        "id",
+        "env",
+        "report",
+        "help",
+    )
+)
 
 
 def _words(call: Call) -> str:
@@ -29,9 +54,14 @@ def _service(call: Call) -> str:
 def _kill_by_name(call: Call) -> str:
     """pkill, killall: every process that fits. ``-0`` only asks, ``-l`` lists signals."""
     words = call.argv[1:]
+    if call.argv[0].endswith("xkill"):
+        call.add(Verb.KILL, "Ends the window that is clicked", "")
+        return OUTPUT
     if any(word in ("-0", "-l", "--list", "-L") for word in words) or call.value("-s", "--signal") == "0" or not words:
         return OUTPUT
-    everything = call.argv[0].endswith("killall5") or (call.has("-u") and call.operands == [] and call.argv[0].endswith("killall") and call.value("-u") == "root")
+    everything = call.argv[0].endswith("killall5") or (
+        call.has("-u") and call.operands == [] and call.argv[0].endswith("killall") and call.value("-u") == "root"
+    )
     call.add(Verb.DOS if everything else Verb.KILL, f"Ends processes by name: {_words(call)}", _words(call))
     return OUTPUT
 
@@ -41,8 +71,13 @@ def _show_or_set(call: Call) -> str:
     """hostname, ifconfig, route: a bare call or one name shows, more words set."""
     words = [word for word in call.argv[1:] if not word.startswith("-")]
     limit = 0 if call.argv[0].rpartition("/")[2] in ("hostname", "domainname") else 1
-    shows = words[:1] and words[0] in _SHOWS or any(word in ("get", "dump", "scan", "leases", "-s") for word in words[:2])
-    changes = any(word in ("up", "down", "add", "del", "delete", "set", "flush", "block", "unblock", "connect", "disconnect") for word in words)
+    shows = (words[:1] and words[0] in _SHOWS) or any(
+        word in ("get", "dump", "scan", "leases", "-s") for word in words[:2]
+    )
+    changes = any(
+        word in ("up", "down", "add", "del", "delete", "set", "flush", "block", "unblock", "connect", "disconnect")
+        for word in words
+    )
     if not shows and (len(words) > limit or changes):
         call.add(Verb.SYSTEM, f"Changes the network or name of the machine: {_words(call)}", _words(call), Scope.SYSTEM)
     return OUTPUT
@@ -51,7 +86,12 @@ def _show_or_set(call: Call) -> str:
 @handler("mount")
 def _mount(call: Call) -> str | None:
     """mount(8), losetup(8): without operands they list."""
-    if not call.operands and not call.has("-a", "--all") or call.operands[:1] in (["list"], ["info"], ["status"], ["attach-list"]):
+    if (not call.operands and not call.has("-a", "--all")) or call.operands[:1] in (
+        ["list"],
+        ["info"],
+        ["status"],
+        ["attach-list"],
+    ):
         return OUTPUT
     return None if call.operands or call.argv[0].rpartition("/")[2] != "losetup" else OUTPUT
 
@@ -71,7 +111,13 @@ def _sysctl(call: Call) -> str:
 @handler("firewall")
 def _firewall(call: Call) -> str:
     words = call.argv[1:]
-    shows = any(re.fullmatch(r"-[LSVn]\w*|--(?:list\S*|version|get-\S+|state|query-\S+|info-\S+|check-config)|-s\w*|list|status|show|version|monitor|export|table|ruleset-list", word) for word in words[:3])
+    shows = any(
+        re.fullmatch(
+            r"-[LSVn]\w*|--(?:list\S*|version|get-\S+|state|query-\S+|info-\S+|check-config)|-s\w*|list|status|show|version|monitor|export|table|ruleset-list",
+            word,
+        )
+        for word in words[:3]
+    )
     if words and not shows:
         call.add(Verb.SYSTEM, f"Changes the firewall: {_words(call)}", _words(call), Scope.SYSTEM)
     return OUTPUT
@@ -87,7 +133,26 @@ def _ip(call: Call) -> str:
         call.add(Verb.PRIVILEGE, "Runs in another network", _words(call), Scope.SYSTEM)
         call.machine.call(words[3:]) if len(words) > 3 else None
         return OUTPUT
-    if words[1] in ("add", "a", "del", "d", "delete", "set", "s", "change", "replace", "append", "flush", "f", "save", "restore", "exec", "attach", "up", "down"):
+    if words[1] in (
+        "add",
+        "a",
+        "del",
+        "d",
+        "delete",
+        "set",
+        "s",
+        "change",
+        "replace",
+        "append",
+        "flush",
+        "f",
+        "save",
+        "restore",
+        "exec",
+        "attach",
+        "up",
+        "down",
+    ):
         call.add(Verb.SYSTEM, f"Changes the network: {_words(call)}", _words(call), Scope.SYSTEM)
     return OUTPUT
 
@@ -95,7 +160,11 @@ def _ip(call: Call) -> str:
 @handler("nmcli")
 def _nmcli(call: Call) -> str:
     words = call.operands
-    shows = not words or len(words) == 1 or words[1] in ("status", "show", "list", "monitor", "connectivity", "hostname", "permissions")
+    shows = (
+        not words
+        or len(words) == 1
+        or words[1] in ("status", "show", "list", "monitor", "connectivity", "hostname", "permissions")
+    )
     if not shows:
         call.add(Verb.SYSTEM, f"Changes the network: {_words(call)}", _words(call), Scope.SYSTEM)
     return OUTPUT
@@ -124,16 +193,36 @@ def _wipefs(call: Call) -> str:
     return OUTPUT
 
 
+@handler("badblocks")
+def _badblocks(call: Call) -> str:
+    """badblocks(8) reads, unless ``-w`` makes it write."""
+    for operand in call.operands[:1]:
+        ROLES["device" if call.has("-w", "-n") else "-"](call, operand)
+    return OUTPUT
+
+
 @handler("partition")
 def _partition(call: Call) -> str:
     """fdisk, sfdisk, sgdisk, parted: listing is quiet, all else rewrites the partition table."""
     words = call.argv[1:]
     devices = [word for word in words if word.startswith("/dev/") or not word.isascii()]
     name = call.argv[0].rpartition("/")[2]
-    shows = any(re.fullmatch(r"-[lLpsvVdiJxF]+|--(?:list\S*|dump|json|print|version|verify|show-\S+|types|info(?:=.*)?|bytes|part-type)", word) for word in words)
+    shows = any(
+        re.fullmatch(
+            r"-[lLpsvVdiJxF]+|--(?:list\S*|dump|json|print|version|verify|show-\S+|types|info(?:=.*)?|bytes|part-type)",
+            word,
+        )
+        for word in words
+    )
     if name == "parted":
         actions = [word for word in words if not word.startswith("-") and word not in devices]
-        shows = not actions or all(word in ("print", "free", "unit", "s", "B", "MiB", "GiB", "list", "devices", "all") for word in actions) or "-l" in words
+        shows = (
+            not actions
+            or all(
+                word in ("print", "free", "unit", "s", "B", "MiB", "GiB", "list", "devices", "all") for word in actions
+            )
+            or "-l" in words
+        )
     interactive = name in ("fdisk", "gdisk", "cfdisk", "cgdisk") and call.stdin is None
     if shows and not (call.stdin is not None and name in ("fdisk", "gdisk")):
         return OUTPUT
@@ -141,7 +230,9 @@ def _partition(call: Call) -> str:
         if interactive:
             call.add(Verb.SYSTEM, f"Opens the partition table of {shown(device)}", shown(device), Scope.SYSTEM)
         else:
-            call.add(Verb.DEVICE, f"Rewrites the partition table of {shown(device) or 'a disk'}", shown(device), Scope.DEVICE)
+            call.add(
+                Verb.DEVICE, f"Rewrites the partition table of {shown(device) or 'a disk'}", shown(device), Scope.DEVICE
+            )
     return OUTPUT
 
 
@@ -149,7 +240,11 @@ def _partition(call: Call) -> str:
 def _smart(call: Call) -> str | None:
     """smartctl and dumpers of disk metadata show unless they are told to change."""
     name = call.argv[0].rpartition("/")[2]
-    if name == "smartctl" and not call.has("-s", "-t", "-o", "-S", "-X") or name in ("debugfs", "xfs_db") and not call.has("-w", "-x") or name == "tune2fs" and call.has("-l"):
+    if (
+        (name == "smartctl" and not call.has("-s", "-t", "-o", "-S", "-X"))
+        or (name in ("debugfs", "xfs_db") and not call.has("-w", "-x"))
+        or (name == "tune2fs" and call.has("-l"))
+    ):
         return OUTPUT
     return None
 
@@ -160,7 +255,21 @@ def _smart(call: Call) -> str | None:
 @handler("password-store")
 def _password_store(call: Call) -> str:
     words = [word for word in call.argv[1:] if not word.startswith("-")]
-    if not words or words[0] in ("ls", "list", "find", "search", "version", "help", "git", "init", "status", "sync", "login", "unlock", "account"):
+    if not words or words[0] in (
+        "ls",
+        "list",
+        "find",
+        "search",
+        "version",
+        "help",
+        "git",
+        "init",
+        "status",
+        "sync",
+        "login",
+        "unlock",
+        "account",
+    ):
         return OUTPUT
     if words[0] in ("rm", "remove", "delete", "destroy", "purge", "clear", "unset", "mv", "move", "rename"):
         call.add(Verb.LOSE, f"Deletes stored passwords: {_words(call)}", _words(call))
@@ -179,7 +288,9 @@ def _password_store(call: Call) -> str:
 def _clipboard(call: Call) -> str:
     """xclip and xsel copy unless told to print; the clipboard may hold anything."""
     name = call.argv[0].rpartition("/")[2]
-    if name in ("pbpaste", "wl-paste") or any(word in ("-o", "-out", "--output", "-selection-o") for word in call.argv[1:]):
+    if name in ("pbpaste", "wl-paste") or any(
+        word in ("-o", "-out", "--output", "-selection-o") for word in call.argv[1:]
+    ):
         call.add(Verb.SECRET, "Reads the clipboard, which may hold anything", name, Scope.SECRET)
         return SECRET
     return OUTPUT
@@ -220,5 +331,3 @@ def _send_keys(call: Call) -> str:
     if keys:
         call.machine.run_shell(" ".join(keys))
     return OUTPUT
-
-

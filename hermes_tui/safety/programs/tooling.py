@@ -32,7 +32,7 @@ def _wrapper(call: Call) -> str:
         for word in words:
             call.machine.run_shell(word)
         return OUTPUT
-    if name == "ionice" and call.has("-p") or name == "renice" or not words:
+    if (name == "ionice" and call.has("-p")) or name == "renice" or not words:
         return OUTPUT
     for option, value in call.options:
         if option in ("-o", "--output", "--output-file") and name in ("time", "strace", "ltrace", "gtime") and value:
@@ -140,7 +140,11 @@ def _npm_run(call: Call) -> str:
 
 @handler("npm-config")
 def _npm_config(call: Call) -> str:
-    call.add(Verb.PERSIST, f"Changes the package manager's settings: {shown(' '.join(call.operands))}", shown(" ".join(call.operands)))
+    call.add(
+        Verb.PERSIST,
+        f"Changes the package manager's settings: {shown(' '.join(call.operands))}",
+        shown(" ".join(call.operands)),
+    )
     return OUTPUT
 
 
@@ -153,8 +157,13 @@ def _pip_uninstall(call: Call) -> str | None:
 def _go_run(call: Call) -> str:
     """go run, go install: a module path with a version comes from the network, unless it is a well-known tool's."""
     for word in call.operands[:1]:
-        if "@" in word or (re.match(r"[\w-]+\.[\w.-]+/", word) and not word.endswith(".go") and call.spec.name == "go run"):
-            if call.spec.name == "go run" or not re.match(r"(?:golang\.org/x|github\.com/(?:golang|golangci|go-delve)|google\.golang\.org|honnef\.co|mvdan\.cc)/", word):
+        if "@" in word or (
+            re.match(r"[\w-]+\.[\w.-]+/", word) and not word.endswith(".go") and call.spec.name == "go run"
+        ):
+            if call.spec.name == "go run" or not re.match(
+                r"(?:golang\.org/x|github\.com/(?:golang|golangci|go-delve)|google\.golang\.org|honnef\.co|mvdan\.cc)/",
+                word,
+            ):
                 call.add(Verb.EXEC_UNKNOWN, f"Fetches and builds {shown(word)}", shown(word), Scope.REMOTE)
     return OUTPUT
 
@@ -163,7 +172,9 @@ def _go_run(call: Call) -> str:
 def _nix(call: Call) -> str | None:
     words = call.operands
     if call.argv[0] == "nix" and words:
-        if words[0] in ("run", "shell", "develop", "profile", "flake") and any(_FOREIGN.match(word) or ":" in word and not word.startswith(("nixpkgs", ".")) for word in words[1:]):
+        if words[0] in ("run", "shell", "develop", "profile", "flake") and any(
+            _FOREIGN.match(word) or (":" in word and not word.startswith(("nixpkgs", "."))) for word in words[1:]
+        ):
             call.add(Verb.EXEC_UNKNOWN, f"Runs code from {shown(' '.join(words[1:]))}", shown(words[-1]), Scope.REMOTE)
         elif words[0] == "profile" and words[1:2] in (["install"], ["remove"], ["wipe-history"], ["rollback"]):
             call.add(Verb.INSTALL, f"Changes installed packages: {shown(' '.join(words))}", shown(words[-1]))
@@ -206,10 +217,16 @@ def _builder(call: Call) -> str:
     for word in call.operands[:4]:
         if _TASK_DESTROYS.fullmatch(word):
             verb = Verb.PUBLISH if word.startswith(("publish", "release", "deploy")) else Verb.DB_DROP
-            call.add(verb, f"{shown(call.argv[0])} {shown(word)}: by its name this {'publishes' if verb is Verb.PUBLISH else 'destroys data'}", shown(word))
+            call.add(
+                verb,
+                f"{shown(call.argv[0])} {shown(word)}: by its name this {'publishes' if verb is Verb.PUBLISH else 'destroys data'}",
+                shown(word),
+            )
             return OUTPUT
-    joined = " ".join(call.operands[:2])
-    if joined.startswith(("migrate zero", "install:", "push ")) or re.match(r"(?:hex\.(?:publish|retire)|site empty|db (?:drop|reset|clean)|sql-drop|migrate .* zero)", joined):
+    joined = " ".join(call.operands[:4])
+    if joined.startswith(("migrate zero", "install:", "push ")) or re.match(
+        r"(?:hex\.(?:publish|retire)|site empty|db (?:drop|reset|clean)|sql-drop|migrate .* zero)", joined
+    ):
         call.add(Verb.DB_DROP, f"{shown(call.argv[0])} {shown(joined)}: by its name this destroys data", shown(joined))
     for operand in call.operands:
         name, equals, value = operand.partition("=")
@@ -272,7 +289,9 @@ def _redis(call: Call) -> str:
     return OUTPUT
 
 
-_MIGRATION = re.compile(r"(?:.*:)?(?:downgrade|rollback|reset|clean|drop|drop-all|dropAll|undo|undo:all|down|revert|force-reset|wipe|truncate|fresh|refresh|stamp-purge|rollback:all|migrate:(?:rollback|down|undo|undo:all|reset|fresh)|db:drop|schema:drop|repair)")
+_MIGRATION = re.compile(
+    r"(?:.*:)?(?:downgrade|rollback|reset|clean|drop|drop-all|dropAll|undo|undo:all|down|revert|force-reset|wipe|truncate|fresh|refresh|stamp-purge|rollback:all|migrate:(?:rollback|down|undo|undo:all|reset|fresh)|db:drop|schema:drop|repair)"
+)
 
 
 @handler("migration")
@@ -280,7 +299,11 @@ def _migration(call: Call) -> str:
     """Migration tools: going back drops tables and columns; going forward is the project's own work."""
     for word in call.operands[:4]:
         if _MIGRATION.fullmatch(word):
-            call.add(Verb.DB_DROP, f"{shown(call.argv[0])} {shown(word)}: takes migrations back or empties the database", shown(word))
+            call.add(
+                Verb.DB_DROP,
+                f"{shown(call.argv[0])} {shown(word)}: takes migrations back or empties the database",
+                shown(word),
+            )
             break
     if call.has("--force-reset", "--accept-data-loss", "--drop"):
         call.add(Verb.DB_DROP, f"{shown(call.argv[0])} may empty the database", "")
@@ -293,7 +316,9 @@ def _migration(call: Call) -> str:
 @handler("gh-api")
 def _gh_api(call: Call) -> str:
     """gh api: reads unless a method or a field is given (``-f`` makes it a POST)."""
-    method = (call.value("-X", "--method") or ("POST" if call.has("-f", "-F", "--field", "--raw-field", "--input") else "GET")).upper()
+    method = (
+        call.value("-X", "--method") or ("POST" if call.has("-f", "-F", "--field", "--raw-field", "--input") else "GET")
+    ).upper()
     target = shown(" ".join(call.operands))
     query = call.operands[:1] == ["graphql"] and not any("mutation" in value for _, value in call.options)
     if method == "DELETE":
@@ -306,17 +331,26 @@ def _gh_api(call: Call) -> str:
 @handler("gh-alias")
 def _gh_alias(call: Call) -> str:
     if len(call.operands) > 1 and call.operands[1].startswith("!"):
-        call.add(Verb.PERSIST, f"Makes 'gh {shown(call.operands[0])}' run {shown(call.operands[1][1:])}", call.operands[0])
+        call.add(
+            Verb.PERSIST, f"Makes 'gh {shown(call.operands[0])}' run {shown(call.operands[1][1:])}", call.operands[0]
+        )
         call.machine.run_shell(call.operands[1][1:])
     return OUTPUT
 
 
 @handler("helm-install")
 def _helm_install(call: Call) -> str:
-    foreign = next((word for word in [*call.operands, call.value("--repo") or ""] if re.match(r"https?://|oci://", word)), "")
+    foreign = next(
+        (word for word in [*call.operands, call.value("--repo") or ""] if re.match(r"https?://|oci://", word)), ""
+    )
     if foreign:
         call.add(Verb.EXEC_UNKNOWN, f"Installs a chart from {shown(foreign)}", shown(foreign), Scope.REMOTE)
-    call.add(Verb.CLOUD_WRITE, f"Changes the cluster: helm {shown(' '.join(call.operands))}", shown(" ".join(call.operands)), Scope.REMOTE)
+    call.add(
+        Verb.CLOUD_WRITE,
+        f"Changes the cluster: helm {shown(' '.join(call.operands))}",
+        shown(" ".join(call.operands)),
+        Scope.REMOTE,
+    )
     return OUTPUT
 
 
@@ -390,9 +424,16 @@ def _package_url(call: Call) -> str | None:
 def _pacman(call: Call) -> str:
     """pacman(8): one operation letter decides; queries and searches only show."""
     flags = "".join(word for word in call.argv[1:] if word.startswith("-") and not word.startswith("--"))
-    shows = re.search(r"-Q|-F(?!y)|-S\w*[sigl]|-T|-D?k", flags) or call.has("--query", "--files", "--search", "--info", "--help", "--version", "--print", "-p")
+    shows = re.search(r"-Q|-F(?!y)|-S\w*[sigl]|-T|-D?k", flags) or call.has(
+        "--query", "--files", "--search", "--info", "--help", "--version", "--print", "-p"
+    )
     if not shows and not is_unknown(flags):
-        call.add(Verb.INSTALL, f"Changes the system's packages: {shown(' '.join(call.argv[1:]))}", shown(" ".join(call.operands)), Scope.SYSTEM)
+        call.add(
+            Verb.INSTALL,
+            f"Changes the system's packages: {shown(' '.join(call.argv[1:]))}",
+            shown(" ".join(call.operands)),
+            Scope.SYSTEM,
+        )
     return OUTPUT
 
 
@@ -406,8 +447,19 @@ def _colon_verb(call: Call) -> str:
 @handler("az-keyvault")
 def _az_keyvault(call: Call) -> str:
     words = call.operands
-    if words[:1] and words[0] in ("secret", "key", "certificate") and words[1:2] in (["show"], ["download"], ["backup"]):
-        call.add(Verb.SECRET, f"Shows a secret of the vault: {shown(' '.join(words))}", shown(" ".join(words)), Scope.REMOTE)
+    if (
+        words[:1]
+        and words[0] in ("secret", "key", "certificate")
+        and words[1:2] in (["show"], ["download"], ["backup"])
+    ):
+        call.add(
+            Verb.SECRET, f"Shows a secret of the vault: {shown(' '.join(words))}", shown(" ".join(words)), Scope.REMOTE
+        )
     elif not any(word in ("list", "list-deleted", "list-versions", "show") for word in words):
-        call.add(Verb.CLOUD_DELETE if any(word in ("delete", "purge") for word in words) else Verb.CLOUD_WRITE, f"Changes the vault: {shown(' '.join(words))}", shown(" ".join(words)), Scope.REMOTE)
+        call.add(
+            Verb.CLOUD_DELETE if any(word in ("delete", "purge") for word in words) else Verb.CLOUD_WRITE,
+            f"Changes the vault: {shown(' '.join(words))}",
+            shown(" ".join(words)),
+            Scope.REMOTE,
+        )
     return OUTPUT

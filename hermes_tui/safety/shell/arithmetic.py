@@ -63,7 +63,7 @@ def _unary(tokens: list[str], pos: int) -> tuple[int, int]:
     return (int(token, 8) if len(token) > 1 and token[0] == "0" else int(token)), pos + 1
 
 
-def _apply(operator: str, left: int, right: int) -> int:  # noqa: C901 - one line per operator
+def _apply(operator: str, left: int, right: int) -> int:
     match operator:
         case "+":
             return left + right
@@ -88,4 +88,8 @@ def _apply(operator: str, left: int, right: int) -> int:  # noqa: C901 - one lin
             return int(bool(left and right))
         case "||":
             return int(bool(left or right))
-    return int({"<": left < right, ">": left > right, "<=": left <= right, ">=": left >= right, "==": left == right}.get(operator, left != right))
+    return int(
+        {"<": left < right, ">": left > right, "<=": left <= right, ">=": left >= right, "==": left == right}.get(
+            operator, left != right
+        )
+    )

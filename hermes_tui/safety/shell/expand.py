@@ -9,7 +9,18 @@ from typing import Protocol
 from hermes_tui.safety.shell.arithmetic import calculate
 from hermes_tui.safety.shell.braces import TooManyWords, expand_braces
 from hermes_tui.safety.shell.lexer import ansi_c, finish_word
-from hermes_tui.safety.shell.nodes import Arith, CmdSub, Lit, Param, Part, ProcSub, Quoted, Sequence, ShellSyntaxError, Word
+from hermes_tui.safety.shell.nodes import (
+    Arith,
+    CmdSub,
+    Lit,
+    Param,
+    Part,
+    ProcSub,
+    Quoted,
+    Sequence,
+    ShellSyntaxError,
+    Word,
+)
 from hermes_tui.safety.shell.parser import Parser
 from hermes_tui.safety.shell.state import State, names_secret
 from hermes_tui.safety.shell.values import (
@@ -117,7 +128,11 @@ class Expander:
             if isinstance(found, list):
                 if not found:
                     continue
-                pieces = found if self._is_quoted(part) else [activate(piece) for item in found for piece in self._split(item)]
+                pieces = (
+                    found
+                    if self._is_quoted(part)
+                    else [activate(piece) for item in found for piece in self._split(item)]
+                )
                 pieces = pieces or [""]
                 out_first = current + pieces[0]
                 if len(pieces) > 1:
@@ -178,7 +193,7 @@ class Expander:
 
     @staticmethod
     def _is_quoted(part: Part) -> bool:
-        return not isinstance(part, ProcSub | Lit | Quoted) and part.quoted or isinstance(part, ProcSub)
+        return (not isinstance(part, ProcSub | Lit | Quoted) and part.quoted) or isinstance(part, ProcSub)
 
     # -- tildes -------------------------------------------------------------------------------------------------------
 
@@ -189,7 +204,9 @@ class Expander:
         variables = self.host.state.variables
         if prefix == "~":
             home = variables.get("HOME", self.host.home)
-            folder = self.host.pick("HOME", home) if isinstance(home, Choice) else home if isinstance(home, str) else UNKNOWN
+            folder = (
+                self.host.pick("HOME", home) if isinstance(home, Choice) else home if isinstance(home, str) else UNKNOWN
+            )
         elif prefix == "~+":
             folder = self.variable("PWD")
         elif prefix == "~-":
@@ -287,7 +304,13 @@ class Expander:
             return values if name == "@" or not param.quoted else " ".join(values)
         if param.index is None:
             value = self.lookup(name)
-            return value.get("0", "") if isinstance(value, dict) else self.host.pick(name, value) if isinstance(value, Choice) else value
+            return (
+                value.get("0", "")
+                if isinstance(value, dict)
+                else self.host.pick(name, value)
+                if isinstance(value, Choice)
+                else value
+            )
         index = self.value(param.index)
         array = self.host.state.variables.get(name)
         if index in ("@", "*"):
@@ -309,7 +332,7 @@ class Expander:
     def _operate_unset(self, param: Param) -> str | list[str]:
         return self._operate(param, None) if param.op in (":-", "-", ":=", "=", ":+", "+") else []
 
-    def _operate(self, param: Param, value: str | None) -> str:  # noqa: C901 - one branch per operator
+    def _operate(self, param: Param, value: str | None) -> str:
         op = param.op
         if op in (":-", "-", ":=", "=", ":?", "?"):
             missing = value is None or (value == "" and op[0] == ":")
@@ -366,7 +389,14 @@ class Expander:
         if is_unknown(text) or is_unknown(shell_pattern) or not shell_pattern:
             return worst_unknown(text) or (UNKNOWN if shell_pattern else text)
         try:
-            expression = re.compile({"/#": r"\A", "/%": ""}.get(op, "") + "(?:" + pattern(shell_pattern) + ")" + ("\\Z" if op == "/%" else ""), re.DOTALL)
+            expression = re.compile(
+                {"/#": r"\A", "/%": ""}.get(op, "")
+                + "(?:"
+                + pattern(shell_pattern)
+                + ")"
+                + ("\\Z" if op == "/%" else ""),
+                re.DOTALL,
+            )
         except re.error:
             return UNKNOWN
         return expression.sub(lambda _: new, text, count=0 if op == "//" else 1)

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Protocol
 
 from hermes_tui.safety.scopes import Located, is_secret_name
 from hermes_tui.safety.shell.state import FileNode, State
-from hermes_tui.safety.shell.values import FETCHED, OUTPUT, SECRET, STAR, deactivate, has_glob, is_literal, is_unknown, matches, shown
+from hermes_tui.safety.shell.values import (
+    FETCHED,
+    OUTPUT,
+    SECRET,
+    STAR,
+    deactivate,
+    has_glob,
+    is_literal,
+    is_unknown,
+    matches,
+    shown,
+)
 from hermes_tui.safety.verdict import Scope, Verb
 
 if TYPE_CHECKING:
@@ -51,13 +62,24 @@ _WHERE = {
 }
 
 
+_SECRETS_BELOW = (".config", ".local", ".local/share", "Library", ".cache")
+"""Folders of home that are no secret themselves, but hold secrets."""
+
+
 def graver(first: Scope, second: Scope) -> Scope:
     return first if _GRAVITY[first] >= _GRAVITY[second] else second
 
 
 class _Adds(Protocol):
     def __call__(
-        self, verb: Verb, text: str, target: str = "", scope: Scope = Scope.NONE, *, reversible: bool | None = None, certain: bool = True
+        self,
+        verb: Verb,
+        text: str,
+        target: str = "",
+        scope: Scope = Scope.NONE,
+        *,
+        reversible: bool | None = None,
+        certain: bool = True,
     ) -> None: ...
 
 
@@ -86,7 +108,9 @@ class Files:
             path = geography.proc_alias(geography.absolute(place.root + path, "/"), folder)
         if place.kind == "remote":
             scope = geography.scope(path)
-            return Located(path, scope if scope in (Scope.ROOT, Scope.DEVICE, Scope.UNKNOWN, Scope.NONE) else Scope.REMOTE)
+            return Located(
+                path, scope if scope in (Scope.ROOT, Scope.DEVICE, Scope.UNKNOWN, Scope.NONE) else Scope.REMOTE
+            )
         if place.kind == "container":
             return self._locate_in_container(path)
         scope = geography.scope(path)
@@ -136,10 +160,21 @@ class Files:
             self.add(Verb.SECRET, f"Reads credentials: {self.name(text)}", located.path, scope)
         elif scope is Scope.DEVICE:
             self.add(Verb.SECRET, f"Reads the device {self.name(text)}", located.path, scope)
+        elif recursive and located.path in (f"{self.geography.home}/{name}" for name in _SECRETS_BELOW):
+            self.add(Verb.SECRET, f"Reads everything in {self.name(text)}, credentials too", located.path, Scope.SECRET)
         elif scope is Scope.ROOT and recursive:
             self.add(Verb.SECRET, f"Reads everything in {self.name(text)}, credentials too", located.path, scope)
-        elif not is_literal(located.path) and scope in (Scope.SYSTEM, Scope.HOME, Scope.ROOT) and self._may_be_secret(located.path):
-            self.add(Verb.SECRET, f"Reads whatever {self.name(text)} matches, which may be credentials", located.path, Scope.SECRET)
+        elif (
+            not is_literal(located.path)
+            and scope in (Scope.SYSTEM, Scope.HOME, Scope.ROOT)
+            and self._may_be_secret(located.path)
+        ):
+            self.add(
+                Verb.SECRET,
+                f"Reads whatever {self.name(text)} matches, which may be credentials",
+                located.path,
+                Scope.SECRET,
+            )
         return located
 
     def _may_be_secret(self, path: str) -> bool:
@@ -224,7 +259,14 @@ class Files:
         return self.facts.exists(located.path) and self.facts.size(located.path) != 0
 
     def remember(
-        self, path: str, *, text: str | None = None, fresh: bool = True, fetched: bool = False, kind: str = "file", target: str = ""
+        self,
+        path: str,
+        *,
+        text: str | None = None,
+        fresh: bool = True,
+        fetched: bool = False,
+        kind: str = "file",
+        target: str = "",
     ) -> None:
         self.state.files[path] = FileNode(kind, text, fetched, target, fresh)
 
@@ -270,7 +312,11 @@ class Files:
         inside = (Scope.WORKSPACE, Scope.TEMP)
         if located.scope is Scope.ROOT:
             self.add(Verb.DELETE, f"Moves {self.name(source)} away", located.path, Scope.ROOT)
-        elif located.scope not in inside or (goal.scope not in inside) or (located.scope is Scope.WORKSPACE and goal.scope is Scope.TEMP):
+        elif (
+            located.scope not in inside
+            or (goal.scope not in inside)
+            or (located.scope is Scope.WORKSPACE and goal.scope is Scope.TEMP)
+        ):
             scope = graver(located.scope, goal.scope)
             self.add(Verb.MOVE, f"Moves {self.name(source)} to {self.name(end)}", located.path, scope)
         if target.rstrip("/") == "/dev/null":

@@ -28,7 +28,9 @@ MAX_DEPTH = 20
 MAX_WORDS = 2500
 """Words, expansions and substitutions that are read; a command with more is not followed to its end."""
 
-_PLAIN = re.compile(r"[^\s\\'\"`$|&;()<>]+|[\r\x0b\x0c\x1c-\x1f\x85\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
+_PLAIN = re.compile(
+    r"[^\s\\'\"`$|&;()<>]+|[\r\x0b\x0c\x1c-\x1f\x85\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
+)
 _IN_DOUBLE = re.compile(r"[^\\\"`$]+")
 _IN_HEREDOC = re.compile(r"[^\\`$]+")
 _IN_BRACE = re.compile(r"[^\\'\"`$}]+")
@@ -310,7 +312,9 @@ class Lexer:
         self.spend()
         text: list[str] = []
         while pos < len(source) and source[pos] != "`":
-            if source[pos] == "\\" and source[pos + 1 : pos + 2] in (("$", "`", "\\", '"') if quoted else ("$", "`", "\\")):
+            if source[pos] == "\\" and source[pos + 1 : pos + 2] in (
+                ("$", "`", "\\", '"') if quoted else ("$", "`", "\\")
+            ):
                 pos += 1
             text.append(source[pos])
             pos += 1
@@ -326,7 +330,14 @@ class Lexer:
         self.skip_joins()
         source = self.source
         param = Param("", quoted)
-        if source.startswith("#", self.pos) and source[self.pos + 1 : self.pos + 2] not in ("}", "", ":", "-", "%", "="):
+        if source.startswith("#", self.pos) and source[self.pos + 1 : self.pos + 2] not in (
+            "}",
+            "",
+            ":",
+            "-",
+            "%",
+            "=",
+        ):
             param.length = True
             self.pos += 1
         elif source.startswith("!", self.pos) and source[self.pos + 1 : self.pos + 2] not in ("}", ":", "-"):
@@ -462,9 +473,7 @@ def finish_word(parts: list[Part], start: int, end: int) -> Word:
         return Word(parts, start, end, only.text if isinstance(only, Quoted) else None)
     literal: list[str] = []
     for part in parts:
-        if isinstance(part, Quoted):
-            literal.append(part.text)
-        elif isinstance(part, Lit) and not _LIVE.search(part.text):
+        if isinstance(part, Quoted) or (isinstance(part, Lit) and not _LIVE.search(part.text)):
             literal.append(part.text)
         else:
             return Word(parts, start, end)

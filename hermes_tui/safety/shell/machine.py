@@ -27,6 +27,7 @@ from hermes_tui.safety.shell.nodes import (
     Loop,
     Pipeline,
     ProcSub,
+    Quoted,
     Redirect,
     Sequence,
     Simple,
@@ -157,7 +158,9 @@ class Machine(Files):
             self.unresolved(program.error)
         return out
 
-    def run_shell(self, text: str, stdin: Input | None = None, *, arguments: list[str] | None = None, want: bool = False) -> str:
+    def run_shell(
+        self, text: str, stdin: Input | None = None, *, arguments: list[str] | None = None, want: bool = False
+    ) -> str:
         """Follow text that becomes code in a shell of its own (``sh -c``); changes to variables stay there."""
         outer = self.state
         self.state = outer.copy()
@@ -270,7 +273,7 @@ class Machine(Files):
 
     # -- commands -----------------------------------------------------------------------------------------------------
 
-    def command(self, node: Command, stdin: Input | None, want: bool) -> str:  # noqa: C901 - one branch per kind
+    def command(self, node: Command, stdin: Input | None, want: bool) -> str:
         if isinstance(node, Simple):
             return self._simple(node, stdin, want)
         if isinstance(node, Function):
@@ -338,7 +341,7 @@ class Machine(Files):
             text = stdin.text if stdin is not None else ""
             out += self.sequence(node.condition, stdin, want)
             out += self.sequence(node.body, stdin, want)
-            if self.stopped or (stdin is None or stdin.text == text) and (turn or self.state.variables == seen):
+            if self.stopped or ((stdin is None or stdin.text == text) and (turn or self.state.variables == seen)):
                 break
             if stdin is not None and not stdin.text and turn:
                 break
@@ -350,8 +353,9 @@ class Machine(Files):
 
     def _for(self, node: For, stdin: Input | None, want: bool) -> str:
         if node.arithmetic is not None:
-            for piece in [node.arithmetic]:
-                self.expander.arithmetic(piece)
+            self.expander.arithmetic(node.arithmetic)
+            if _endless_for(node) and any(item.background for item in node.body.items):
+                self.add(Verb.DOS, "Starts processes without end")
             for name in list(self.state.variables):
                 if name in _names_in(node):
                     self.state.variables[name] = UNKNOWN
@@ -548,10 +552,38 @@ class Machine(Files):
 _NEUTRAL = {ord(mark): "_unknown_" for mark in (UNKNOWN, OUTPUT, "\ufdd3")}
 _NUMERIC_TESTS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 _STATEFUL = frozenset(
-    (
-        "cd pushd popd export declare typeset local readonly read mapfile readarray eval . source set shift unset alias unalias "
-        "printf getopts let builtin command env exec trap shopt enable wait"
-    ).split()
+    [
+        "cd",
+        "pushd",
+        "popd",
+        "export",
+        "declare",
+        "typeset",
+        "local",
+        "readonly",
+        "read",
+        "mapfile",
+        "readarray",
+        "eval",
+        ".",
+        "source",
+        "set",
+        "shift",
+        "unset",
+        "alias",
+        "unalias",
+        "printf",
+        "getopts",
+        "let",
+        "builtin",
+        "command",
+        "env",
+        "exec",
+        "trap",
+        "shopt",
+        "enable",
+        "wait",
+    ]
 )
 
 
@@ -576,6 +608,16 @@ def _always_true(condition: Sequence) -> bool:
     if isinstance(command, ArithCommand):
         return (command.word.literal or "").strip() not in ("", "0")
     return isinstance(command, Simple) and bool(command.words) and command.words[0].literal in _ALWAYS
+
+
+def _endless_for(node: For) -> bool:
+    """Return whether the condition of ``for ((...))`` is empty or a number that is not zero."""
+    pieces = (
+        "".join(part.text for part in node.arithmetic.parts if isinstance(part, Quoted)).split(";")
+        if node.arithmetic
+        else []
+    )
+    return len(pieces) == 3 and (not pieces[1].strip() or (pieces[1].strip().isdigit() and int(pieces[1]) != 0))
 
 
 def _names_in(node: For) -> set[str]:

@@ -521,7 +521,9 @@ class Parser(Lexer):
             return None
         match = _ASSIGN.match(first.text)
         if match:
-            rest: list[Part] = [Lit(first.text[match.end() :]), *word.parts[1:]] if match.end() < len(first.text) else word.parts[1:]
+            rest: list[Part] = (
+                [Lit(first.text[match.end() :]), *word.parts[1:]] if match.end() < len(first.text) else word.parts[1:]
+            )
             assign = Assign(match[1], finish_word(rest, word.start, word.end), bool(match[2]))
             if not rest and self.source.startswith("(", self.pos):
                 assign.array = self._array()
@@ -531,14 +533,25 @@ class Parser(Lexer):
             return None
         index: list[Part] = []
         for number, part in enumerate(word.parts):
-            text = part.text[match.end() :] if number == 0 and isinstance(part, Lit) else part.text if isinstance(part, Lit) else None
+            text = (
+                part.text[match.end() :]
+                if number == 0 and isinstance(part, Lit)
+                else part.text
+                if isinstance(part, Lit)
+                else None
+            )
             end = _INDEX_END.search(text) if text is not None else None
             if text is None or end is None:
                 index.append(Lit(text) if text is not None else part)
                 continue
             index.append(Lit(text[: end.start()]))
             rest = [Lit(text[end.end() :]), *word.parts[number + 1 :]]
-            return Assign(match[1], finish_word(rest, word.start, word.end), bool(end[1]), finish_word(index, word.start, word.end))
+            return Assign(
+                match[1],
+                finish_word(rest, word.start, word.end),
+                bool(end[1]),
+                finish_word(index, word.start, word.end),
+            )
         return None
 
     def _array(self) -> list[Word]:

@@ -17,7 +17,9 @@ from hermes_tui.safety.shell.parser import Program
 if TYPE_CHECKING:
     from tree_sitter import Parser, Query
 
-_MISREAD = re.compile(r"\\\n|<<|`|\(\(|\$\[|\bselect\b|\bcoproc\b|\blet\b|\btime\b|[^\t\n\x20-\x7e]|\d[<>]|[<>]&|&>|\{[^}\s]*,|=\(|\\[<>]")
+_MISREAD = re.compile(
+    r"\\\n|<<|`|\(\(|\$\[|\bselect\b|\bcoproc\b|\blet\b|\btime\b|[^\t\n\x20-\x7e]|\d[<>]|[<>]&|&>|\{[^}\s]*,|=\(|\\[<>]"
+)
 _PLAIN = re.compile(r"[\w ./=:@,+%-]*", re.ASCII)
 """One command of plain words: there is nothing to misread."""
 _OTHER_NODES = frozenset(("export", "declare", "typeset", "readonly", "local", "unset", "[", "unsetenv"))

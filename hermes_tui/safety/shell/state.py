@@ -12,7 +12,9 @@ from hermes_tui.safety.shell.values import Choice, Value
 MAX_CHOICES = 6
 """Values of one variable that are followed apart; more make it unknown."""
 
-_SECRET_NAME = re.compile(r"SECRET|TOKEN|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|(?:^|_)(?:KEY|PAT|PWD)$|^PGPASS")
+_SECRET_NAME = re.compile(
+    r"SECRET|TOKEN|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|(?:^|_)(?:KEY|PAT|PWD)$|^PGPASS"
+)
 
 
 def names_secret(name: str) -> bool:
@@ -105,7 +107,7 @@ class State:
         while found is None and len(path) > 1:
             path = posixpath.dirname(path)
             above = files.get(path)
-            if above is not None and (above.fetched or above.kind in ("gone", "dir") and above.fresh):
+            if above is not None and (above.fetched or (above.kind in ("gone", "dir") and above.fresh)):
                 return above
         return found
 
