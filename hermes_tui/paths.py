@@ -79,6 +79,25 @@ class Paths:
         return self.home / "approvals.yaml"
 
     @property
+    def mcp_servers(self) -> Path:
+        """The MCP servers that were added on the screen."""
+        return self.home / "mcp.json"
+
+    @property
+    def mcp_tokens(self) -> Path:
+        """The logins of MCP servers, a file each, mode 0600."""
+        return self.home / "mcp-tokens"
+
+    @property
+    def mcp_seen(self) -> Path:
+        """Digests of the tool descriptions of MCP servers, so that a changed one can be told."""
+        return self.home / "mcp-seen.json"
+
+    def mcp_log(self, server: str) -> Path:
+        """What a server writes to its standard error."""
+        return self.home / "logs" / f"mcp-{server}.log"
+
+    @property
     def cron(self) -> Path:
         return self.home / "cron"
 

@@ -59,6 +59,23 @@ class ToolsetsChanged(Event, frozen=True, kw_only=True, tag="toolsets_changed"):
     enabled: tuple[str, ...]
 
 
+class McpServerChanged(Event, frozen=True, kw_only=True, tag="mcp_server_changed"):
+    """An MCP server came, went or changed its tools. ``state`` is a word of ``McpState``."""
+
+    server: str
+    state: str
+    detail: str = ""
+    tools: int = 0
+    """Tools it offers now."""
+
+
+class PluginsLoaded(Event, frozen=True, kw_only=True, tag="plugins_loaded"):
+    """The plugins are loaded. ``commands`` are the names of the slash commands they brought."""
+
+    plugins: tuple[str, ...]
+    commands: tuple[str, ...] = ()
+
+
 class NoticeLevel(StrEnum):
     INFO = "info"
     WARNING = "warning"
@@ -262,6 +279,8 @@ AnyEvent = (
     | ModelChanged
     | BackendChanged
     | ToolsetsChanged
+    | McpServerChanged
+    | PluginsLoaded
     | Notice
     | UserMessage
     | PromptQueued
