@@ -142,9 +142,8 @@ def _signed(sign: str, text: str, role: str, look: Look, *, text_role: str = "")
     first = [*look.indent(), Segment(f"{sign} ", style)]
     rest = [Segment(" " * (INDENT + size))]
     width = max(8, min(look.width - INDENT - size, MAX_PROSE_WIDTH))
-    return wrap_spans(
-        [Segment(clean(text).strip(), look.palette[text_role] if text_role else style)], width, first=first, rest=rest
-    )
+    spans = [Segment(expand_tabs(clean(text).strip()), look.palette[text_role] if text_role else style)]
+    return wrap_spans(spans, width, first=first, rest=rest)
 
 
 def _turn_end(block: TurnEndBlock, look: Look) -> list[Line]:
@@ -217,7 +216,7 @@ def _answer(block: InquiryBlock, look: Look) -> tuple[str, str, str]:
 def _backend(block: BackendBlock, look: Look) -> list[Line]:
     style = look.band(block.backend)
     dash = look.sign("─", "-")
-    label = f" now on {clean(block.backend)}{look.dot}{clean(block.folder)} "
+    label = f" now on {clean(block.backend)}{look.dot}{' '.join(clean(block.folder).split())} "
     room = max(8, look.width - INDENT - 4)
     label = shorten_middle(label, room, look.ellipsis)
     rest = max(2, min(look.width - INDENT, MAX_PROSE_WIDTH) - cells(label) - 2)

@@ -32,7 +32,7 @@ def inline_spans(tokens: Sequence[Token], palette: Palette, base: Style = NULL) 
         elif kind == "hardbreak":
             spans.append(Segment("\n", styles[-1]))
         elif kind == "code_inline":
-            spans.append(Segment(clean(token.content), styles[-1] + palette["code"]))
+            spans.append(Segment(_flat(token.content), styles[-1] + palette["code"]))
         elif kind == "link_open":
             target = str(token.attrs.get("href", ""))
             links.append((target, len(spans)))
@@ -49,7 +49,7 @@ def inline_spans(tokens: Sequence[Token], palette: Palette, base: Style = NULL) 
         elif token.nesting == -1:
             styles.pop()
         elif token.content:
-            spans.append(Segment(clean(token.content), styles[-1]))
+            spans.append(Segment(_flat(token.content), styles[-1]))
     return spans
 
 
@@ -60,7 +60,7 @@ def link_style(target: str, palette: Palette) -> Style:
 
 
 def _add_text(spans: list[Segment], text: str, style: Style, palette: Palette, *, in_link: bool) -> None:
-    text = clean(text)
+    text = _flat(text)
     if in_link or "://" not in text:
         if text:
             spans.append(Segment(text, style))
@@ -77,7 +77,7 @@ def _add_text(spans: list[Segment], text: str, style: Style, palette: Palette, *
 
 def _add_target(spans: list[Segment], target: str, label: str, palette: Palette) -> None:
     """Show where a link leads, unless its label says so itself."""
-    shown = clean(unquote(target)).removeprefix("mailto:")
+    shown = _flat(unquote(target)).removeprefix("mailto:")
     if shown and shown.rstrip("/") != label.rstrip("/"):
         style = link_style(target, palette) + palette["muted"]
         spans.append(Segment(f" ({shorten_middle(shown, _MAX_TARGET)})", style))
@@ -85,6 +85,11 @@ def _add_target(spans: list[Segment], target: str, label: str, palette: Palette)
 
 def _add_image(spans: list[Segment], token: Token, style: Style, palette: Palette) -> None:
     target = str(token.attrs.get("src", ""))
-    label = clean(token.content) or "image"
+    label = _flat(token.content) or "image"
     spans.append(Segment(f"[{label}]", style + link_style(target, palette)))
     _add_target(spans, target, label, palette)
+
+
+def _flat(text: str) -> str:
+    """Return ``text`` safe, and in one line: a tab has no width that lines could be wrapped by."""
+    return clean(text).replace("\t", " ").replace("\n", " ")

@@ -6,7 +6,7 @@ from hermes_tui.widgets.blocks import ToolBlock, ToolState
 from hermes_tui.widgets.diff_lines import diff_lines, diff_stat
 from hermes_tui.widgets.lines import Line, width_of, wrap_spans
 from hermes_tui.widgets.look import Look, count, duration
-from hermes_tui.widgets.text_width import cells, clean, cut, shorten_middle
+from hermes_tui.widgets.text_width import cells, clean, cut, expand_tabs, shorten_middle
 from hermes_tui.widgets.tool_output import argument_lines, error_text, live_lines, output_lines, output_text
 
 _MIN_LEFT = 30
@@ -175,7 +175,7 @@ def _footer(block: ToolBlock, look: Look) -> str:
 
 
 def _note(text: str, look: Look, width: int, role: str) -> list[Line]:
-    return wrap_spans([Segment(clean(text).rstrip("\n"), look.palette[role])], width)
+    return wrap_spans([Segment(expand_tabs(clean(text).rstrip("\n")), look.palette[role])], width)
 
 
 def _progress(block: ToolBlock, look: Look, width: int) -> Line:

@@ -58,6 +58,7 @@ def test_text_in_pieces_gives_the_same_lines_as_the_whole(text: str, cuts: list[
 def test_every_line_fits(text: str, width: int) -> None:
     for line in render_markdown(text, look(width)):
         assert width_of([*line.gutter, *line.spans]) <= width
+        assert "\t" not in line.text
 
 
 BLOCKS = st.sampled_from(
