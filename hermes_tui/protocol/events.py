@@ -307,8 +307,8 @@ AnyEvent = (
     | ChildFinished
 )
 
-TRANSIENT = (TextDelta, ReasoningDelta, ToolCallForming, ToolOutput, ToolProgress)
-"""Events that a later event replaces as a whole: the session log does not keep them."""
+TRANSIENT = (TextDelta, ReasoningDelta, ToolCallForming, ToolOutput, ToolProgress, McpServerChanged, PluginsLoaded)
+"""Events that a later event replaces as a whole, or that belong to a run: the session log does not keep them."""
 
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
