@@ -25,7 +25,6 @@ _SHELL = frozenset(
         "subprocess.getoutput",
         "subprocess.getstatusoutput",
         "commands.getoutput",
-        "pty.spawn",
         "asyncio.create_subprocess_shell",
         "get_ipython.system",
         "sh.bash",
@@ -86,6 +85,7 @@ _UNKNOWN_CODE = frozenset(
         "ctypes.CDLL",
         "ctypes.cdll.LoadLibrary",
         "code.interact",
+        "pty.spawn",
         "types.FunctionType",
         "types.CodeType",
         "torch.load",
@@ -215,7 +215,7 @@ class _Reader:
                 "globals()",
                 "sys.modules",
                 "__builtins__",
-                "builtins.__dict__",
+                "builtins.__dict__", "__builtins__.__dict__",
             ):
                 self._unknown("picks a function by name")
 
@@ -574,6 +574,10 @@ class _Reader:
 
             if is_literal(text):
                 read_sql(machine, "sql", text)
+        elif name in ("extractall", "extract", "unpack_archive") and len(node.args) + len(node.keywords):
+            target = self._text(self._argument(node, 1 if name != "extractall" else 0, "path", "extract_dir"))
+            if target is not None:
+                machine.write(target, into=machine.locate(target).scope not in (Scope.WORKSPACE, Scope.TEMP))
         elif name in ("connect", "connect_ex") and node.args and isinstance(node.args[0], ast.Tuple):
             from hermes_tui.safety.programs.roles import LOCAL_HOST
 

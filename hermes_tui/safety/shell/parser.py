@@ -484,6 +484,7 @@ class Parser(Lexer):
             redirect = self._redirect()
             if redirect is not None:
                 node.redirects.append(redirect)
+                node.end = self.pos
                 continue
             word = self.word()
             if word is None:
@@ -493,11 +494,11 @@ class Parser(Lexer):
                     raise self.fail("an unexpected parenthesis")
                 break
             self._place(node, word)
+            node.end = self.pos
         if not (node.assigns or node.words or node.redirects):
             raise self.fail(f"unexpected {source[self.pos : self.pos + 1]!r}")
         if len(node.words) == 1 and node.words[0].bare and node.words[0].literal in _ENDS and not node.assigns:
             raise self.fail(f"unexpected {node.words[0].literal!r}")
-        node.end = self.pos
         if node.words:
             self.starts.append((node.words[0].start, node.words[0].literal))
         return node
