@@ -16,7 +16,7 @@ from textual.widgets import Input, Static, TextArea
 
 from hermes_tui.actions import Place, key_label, keys_of
 from hermes_tui.protocol.inquiries import ApprovalAnswer, ApprovalChoice, ApprovalInquiry
-from hermes_tui.screens.inquiry import DeskControl, InquiryScreen, Stray
+from hermes_tui.screens.inquiry import DeskControl, InquiryScreen, Stray, hidden
 from hermes_tui.screens.quiet_gate import DEAF_S
 from hermes_tui.widgets.bindings import bindings_for
 from hermes_tui.widgets.choice import Choice
@@ -91,11 +91,11 @@ class ApprovalScreen(InquiryScreen[ApprovalAnswer]):
         if inquiry.details:
             lines = [Content.assemble(("· ", "$text-muted"), clean(line)) for line in inquiry.details]
             yield Static(Content("\n").join(lines), id="details")
-            yield Static(Content(clean(" · ".join(inquiry.details))), id="details-flat")
+            yield hidden(Static(Content(clean(" · ".join(inquiry.details))), id="details-flat"))
         yield self._view
         if tricks := self._tricks():
             yield Static(Content.styled(tricks, "$error"), id="tricks")
-        yield TextArea(id="editor", theme="css", show_line_numbers=False, soft_wrap=True, compact=True)
+        yield hidden(TextArea(id="editor", theme="css", show_line_numbers=False, soft_wrap=True, compact=True))
         if rules := self._rules():
             yield Static(rules, id="rules")
         with Horizontal(id="choices"):
@@ -112,7 +112,7 @@ class ApprovalScreen(InquiryScreen[ApprovalAnswer]):
                 classes="field-label",
             )
             yield Input(id="confirm", compact=True)
-        with Horizontal(id="note-row", classes="field-row"):
+        with hidden(Horizontal(id="note-row", classes="field-row")):
             yield Static("Tell the agent why: ", classes="field-label", markup=False)
             yield Input(id="note", compact=True)
 
@@ -252,6 +252,7 @@ class ApprovalScreen(InquiryScreen[ApprovalAnswer]):
         editor = self.query_one("#editor", TextArea)
         editor.cursor_blink = False
         editor.load_text(self.inquiry.command)
+        editor.move_cursor(editor.document.end)
         self._mode("-editing", editor)
 
     def action_run_edited(self) -> None:
@@ -267,6 +268,12 @@ class ApprovalScreen(InquiryScreen[ApprovalAnswer]):
         """Switch between choosing, ``-editing`` and ``-noting``."""
         for each in ("-editing", "-noting"):
             self.set_class(each == name, each)
+        editing = name == "-editing"
+        self.query_one("#editor").display = editing
+        self.query_one("#note-row").display = name == "-noting"
+        self.query_one("#command").display = not editing
+        for part in self.query("#rules, #choices"):
+            part.display = not name
         self.say("")
         self.show_hints()
         focus.focus()

@@ -7,6 +7,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
+from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -16,6 +17,13 @@ from hermes_tui.screens.inquiry import InquiryScreen
 from hermes_tui.widgets.choice import Choice
 from hermes_tui.widgets.key_hints import Hint
 from hermes_tui.widgets.text_width import clean
+
+
+class Question(VerticalScroll):
+    """As high as its text, unless the dialog gives it less."""
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return sum(child.get_content_height(container, viewport, width) for child in self.children)
 
 
 class ClarifyScreen(InquiryScreen[ClarifyAnswer]):
@@ -32,11 +40,11 @@ class ClarifyScreen(InquiryScreen[ClarifyAnswer]):
         return Content.assemble((clean(self.inquiry.agent_name) or "The agent", "bold"), ("  asks", "$text-muted"))
 
     def compose_body(self) -> ComposeResult:
-        with VerticalScroll(id="question", can_focus=False):
+        with Question(id="question", can_focus=False):
             yield Static(Content(clean(self.inquiry.question)))
         for number, text in enumerate(self.inquiry.choices, 1):
             yield Choice(text, str(number), clean(text).replace("\n", " "), enter=True)
-        with Horizontal(classes="field-row"):
+        with Horizontal(id="answer-row", classes="field-row"):
             yield Static("In your words: " if self.inquiry.choices else "Answer: ", classes="field-label", markup=False)
             yield Input(id="answer", compact=True, select_on_focus=False)
 

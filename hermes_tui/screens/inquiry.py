@@ -18,6 +18,7 @@ from textual.widgets import Static
 
 from hermes_tui.actions import Place, key_label, keys_of
 from hermes_tui.protocol.inquiries import Answer, Inquiry
+from hermes_tui.screens.dialog_fit import fit_dialog
 from hermes_tui.screens.quiet_gate import DEAF_S
 from hermes_tui.widgets import formats
 from hermes_tui.widgets.bindings import bindings_for
@@ -29,9 +30,6 @@ READING_S = 10.0
 """How long after the last key or scroll in the dialog its clock stands still."""
 
 MORE_TIME_S = 300.0
-
-COMMAND_ROWS = 4
-"""Rows of the command that the air of a dialog gives way to."""
 
 AnswerType = TypeVar("AnswerType", bound=Answer)
 
@@ -58,6 +56,15 @@ class DeskControl(Protocol):
 
 Stray = Callable[[events.Key | events.Paste], None]
 """Takes keys that were meant for the prompt: they came before the person can have seen the dialog."""
+
+
+W = TypeVar("W", bound=Widget)
+
+
+def hidden(widget: W) -> W:
+    """Return ``widget``, not shown until it is asked for."""
+    widget.display = False
+    return widget
 
 
 class InquiryScreen(ModalScreen[AnswerType | None]):
@@ -89,7 +96,6 @@ class InquiryScreen(ModalScreen[AnswerType | None]):
         self._bell = bell
         self._deaf_s = deaf_s
         self._deaf = True
-        self._fitted = False
         self._answered = False
         self._held_for: set[str] = set()
         self._read_at = float("-inf")
@@ -102,7 +108,7 @@ class InquiryScreen(ModalScreen[AnswerType | None]):
         with Vertical(id="dialog"):
             yield Static(id="dialog-head", markup=False)
             yield from self.compose_body()
-            yield Static(id="dialog-say", markup=False)
+            yield hidden(Static(id="dialog-say", markup=False))
             yield KeyHints(rows=2, id="dialog-hints")
         yield Static("", id="peek-bar", markup=False)
 
@@ -127,6 +133,7 @@ class InquiryScreen(ModalScreen[AnswerType | None]):
 
     def show_hints(self) -> None:
         self.query_one("#dialog-hints", KeyHints).hints = tuple(self.hints())
+        self.fit()
 
     def refuse(self) -> None:
         """Esc. Never a yes."""
@@ -140,8 +147,12 @@ class InquiryScreen(ModalScreen[AnswerType | None]):
         """Tell the person why something did not happen."""
         line = self.query_one("#dialog-say", Static)
         line.update(Content.styled(text, "$warning") if text else "")
-        line.set_class(bool(text), "-said")
-        self.call_after_refresh(self._fit)
+        line.display = bool(text)
+        self.fit()
+
+    def fit(self) -> None:
+        """Give up what is not needed until everything is on screen."""
+        fit_dialog(self.query_one("#dialog"), self.size)
 
     @property
     def deaf(self) -> bool:
@@ -194,9 +205,6 @@ class InquiryScreen(ModalScreen[AnswerType | None]):
             self._leave_ticker()
 
     def _listen(self) -> None:
-        if not self._fitted:
-            self.call_after_refresh(self._listen)
-            return
         self._deaf = False
         for command in self.query(CommandView):
             command.watch_end()
@@ -214,37 +222,9 @@ class InquiryScreen(ModalScreen[AnswerType | None]):
         if self.has_class("-peeking"):
             self._show_peek_bar()
 
-    def on_resize(self, event: events.Resize) -> None:
-        self.remove_class("-low", "-tiny")
-        self.query_one("#dialog-hints", KeyHints).rows = 2
-        for command in self.query("#command"):
-            command.styles.max_height = None
-        self.call_after_refresh(self._fit)
-
-    def _fit(self) -> None:
-        """Give up what is not needed until everything is on screen: first rows of the command, then the air."""
-        self._tick()
-        dialog = self.query_one("#dialog")
-        missing = dialog.virtual_size.height - dialog.scrollable_content_region.height
-        self._fitted = missing <= 0
-        if self._fitted:
-            return
-        for command in self.query("#command"):
-            height = command.outer_size.height
-            least = 2 if self.has_class("-low") else COMMAND_ROWS
-            if height - missing >= least or self.has_class("-tiny"):
-                command.styles.max_height = max(2, height - missing)
-                self._fitted = True
-                return
-        if not self.has_class("-low"):
-            self.add_class("-low")
-            self.call_after_refresh(self._fit)
-        elif not self.has_class("-tiny"):
-            self.add_class("-tiny")
-            self.query_one("#dialog-hints", KeyHints).rows = 1
-            self.call_after_refresh(self._fit)
-        else:
-            self._fitted = True
+    def on_resize(self) -> None:
+        self.fit()
+        self.call_after_refresh(self._tick)
 
     def _clock_text(self) -> Content:
         left = self._desk.remaining(self.inquiry.id)

@@ -58,7 +58,7 @@ class PasswordScreen(InquiryScreen[PasswordAnswer]):
             yield Static(Content.styled(f"{tries}: the one before was not accepted.", "$error"), id="attempt")
         else:
             yield Static(Content.styled(tries, "$text-muted"), id="attempt")
-        with Horizontal(classes="field-row"):
+        with Horizontal(id="secret-row", classes="field-row"):
             yield self._field
         yield Static(id="remember")
 

@@ -215,7 +215,7 @@ class Prompt(Vertical):
         self._note = ""
         shell = self.area.text.startswith("!")
         self.set_class(shell, "-shell")
-        self._sign.update("!" if shell else "›")
+        self._sign.update("$" if shell else "›")
         self._look_for_completion()
         self._show_hints()
         if self._draft is not None and not self._draft_due:

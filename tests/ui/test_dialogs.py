@@ -21,7 +21,7 @@ from tests.ui import dialogs, sample
 from tests.ui.harness import HarnessApp
 from tests.ui.harness_main import main_screen
 
-LONG = "echo start\n" + "echo line\n" * 100 + "rm -rf /"
+LONG = "echo start\n" + "echo line\n" * 30 + "rm -rf /"
 
 
 class Shown:
@@ -134,7 +134,7 @@ async def test_allowing_is_locked_until_the_end_was_on_screen(size: tuple[int, i
         assert shown.answers == []
         assert "Read to the end first" in shown.said()
         while not shown.dialog.query_one(CommandView).end_seen:
-            await shown.press("pagedown")
+            await shown.press("pagedown", "pagedown", "pagedown")
         await shown.press("a")
         assert shown.answers == [ApprovalAnswer(ApprovalChoice.ONCE)]
 
