@@ -20,6 +20,7 @@ class Place(StrEnum):
     DIALOG = "In every dialog"
     APPROVAL = "In an approval"
     SESSIONS = "In the session list"
+    MCP = "In the list of MCP servers"
 
 
 class Group(StrEnum):
@@ -97,6 +98,14 @@ ACTIONS: tuple[Action, ...] = (
         "f9",
         slash="tools",
         arguments="[enable|disable toolset]",
+    ),
+    _main(
+        "mcp",
+        "MCP servers",
+        "Their state, tools and logs; start, stop, add, remove",
+        Group.MODEL,
+        slash="mcp",
+        arguments="[start|stop|restart server]",
     ),
     _main(
         "approvals",
@@ -228,6 +237,15 @@ ACTIONS: tuple[Action, ...] = (
     _local(Place.SESSIONS, "session_open", "Open", "Open the marked session", Group.SESSION, "enter"),
     _local(Place.SESSIONS, "session_rename", "Rename", "Give it another title", Group.SESSION, "f2"),
     _local(Place.SESSIONS, "session_delete", "Delete", "Delete it, after asking", Group.SESSION, "delete", "f8"),
+    # -- MCP servers --------------------------------------------------------------------------------------------------
+    _local(Place.MCP, "mcp_start", "Start", "Connect to the marked server", Group.MODEL, "s"),
+    _local(Place.MCP, "mcp_stop", "Stop", "Close its connection; its tools are off", Group.MODEL, "x"),
+    _local(Place.MCP, "mcp_restart", "Restart", "Stop it and start it again", Group.MODEL, "r"),
+    _local(Place.MCP, "mcp_log", "Log", "Read what it wrote to its log", Group.MODEL, "l"),
+    _local(Place.MCP, "mcp_add", "Add", "Add a server by its command or address", Group.MODEL, "a"),
+    _local(
+        Place.MCP, "mcp_remove", "Remove", "Forget a server that was added here, after asking", Group.MODEL, "delete"
+    ),
 )
 
 _BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}

@@ -148,7 +148,7 @@ class Extensions:
 
     @property
     def skills(self) -> tuple[Path, ...]:
-        """The folders of the skills that plugins bring."""
+        """The folders in which the skills of plugins lie."""
         return tuple(self._report.skills)
 
     def mcp_rows(self) -> list[McpServerInfo]:

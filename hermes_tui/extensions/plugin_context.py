@@ -45,6 +45,7 @@ class PluginContext:
         self.hooks: list[str] = []
         self.commands: list[ExtensionCommand] = []
         self.skills: list[Path] = []
+        """Folders that hold the folders of skills."""
         self._registry = registry
         self._hooks = hooks
         self._inject = inject
@@ -110,7 +111,8 @@ class PluginContext:
     def register_skill(self, name: str, path: str | Path, description: str = "") -> None:
         """Offer a skill: ``path`` is its folder, or the SKILL.md in it, relative to the plugin.
 
-        ``name`` and ``description`` are those of the file. Raises FileNotFoundError where there is none.
+        Other skills beside that folder are offered too. ``name`` and ``description`` are those of the file. Raises
+        FileNotFoundError where there is none, ValueError where it has no folder of its own inside the plugin.
         """
         self._check_open()
         given = Path(path)
@@ -118,7 +120,10 @@ class PluginContext:
         folder = found.parent if found.name == "SKILL.md" else found
         if not (folder / "SKILL.md").is_file():
             raise FileNotFoundError(f"skill {name}: there is no {folder / 'SKILL.md'}")
-        self.skills.append(folder)
+        if folder == self.folder:
+            raise ValueError(f"skill {name}: give it a folder inside the plugin, such as skills/{name}")
+        if folder.parent not in self.skills:
+            self.skills.append(folder.parent)
 
     def inject_message(self, content: str, role: str = "user") -> bool:
         """Send a message into the conversation, as if the person had typed it; return whether it was sent."""

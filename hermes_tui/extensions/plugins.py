@@ -57,7 +57,7 @@ class PluginReport:
     failures: list[ExtensionFailure] = field(default_factory=list)
     commands: dict[str, ExtensionCommand] = field(default_factory=dict)
     skills: list[Path] = field(default_factory=list)
-    """Folders of skills, each with its SKILL.md."""
+    """Folders that hold the folders of skills."""
 
     def fail(self, source: str, error: BaseException) -> None:
         reason = str(error) if isinstance(error, PluginProblem) else _reason(error)

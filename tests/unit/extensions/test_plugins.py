@@ -90,7 +90,7 @@ def test_a_plugin_adds_tools_hooks_commands_and_skills(host: Host, write: Write)
     assert json.loads(host.registry.dispatch("greet", {})) == {"hello": True}
     assert block_message(host.hooks.call("pre_tool_call", tool_name="terminal")) == "no terminal"
     assert report.commands["greet"].run("Ada") == "Hello, Ada!"
-    assert report.skills == [skill]
+    assert report.skills == [skill.parent]
     assert host.injected == ["from the plugin"]
     assert host.dispatched == [("todo", {"x": 1})]
 
