@@ -4,17 +4,20 @@ The first frame is drawn before the engine is even imported; what is typed until
 """
 
 import asyncio
+import contextlib
+import gc
 import logging
+import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from functools import partial
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
 from textual.message import Message
 
@@ -45,6 +48,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 DEFAULT_THEME = "hermes-dark"
+LEAVE_S = 5.0
+"""How long leaving after a signal may take before the program ends without the screen's help."""
+GC_THRESHOLDS = (20_000, 20, 50)
+"""Seldom enough that a long transcript is not walked while it streams (measured: 100 ms a walk after 200 turns)."""
 
 
 class HermesApp(ActingApp):
@@ -52,7 +59,8 @@ class HermesApp(ActingApp):
 
     TITLE = "hermes-tui"
     COMMANDS: ClassVar = {ActionProvider}
-    BINDINGS: ClassVar[list[BindingType]] = []
+    # Over a dialog the main screen's own keys are out of reach; stopping the turn never is.
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "interrupt_turn", show=False, system=True)]
 
     class EventsWaiting(Message):
         """The pump has events; drain it after ``delay_s`` seconds."""
@@ -106,8 +114,22 @@ class HermesApp(ActingApp):
         self.push_screen(self.main_screen)
         self.main_screen.change_status(mode=self.settings.approvals.mode, folder=self.workspace)
         for number in (signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, partial(self.exit, ExitCode.INTERRUPTED))
+            asyncio.get_running_loop().add_signal_handler(number, self._leave_by_signal)
         self.call_after_refresh(self._first_frame_done)
+
+    def _leave_by_signal(self) -> None:
+        """Leave in good order; should the screen hang, leave all the same, and leave no command behind."""
+        threading.Thread(target=self._leave_late, name="leave", daemon=True).start()
+        self.exit(ExitCode.INTERRUPTED)
+
+    def _leave_late(self) -> None:
+        time.sleep(LEAVE_S)
+        if self.engine is not None:
+            self.engine.stop()
+        os._exit(ExitCode.INTERRUPTED)
+
+    def action_interrupt_turn(self) -> None:
+        self.with_engine(lambda engine: engine.interrupt())
 
     def _take_theme(self, name: str) -> None:
         """Use a theme by name, reading only its own file; an unusable one is told and the default taken."""
@@ -130,6 +152,9 @@ class HermesApp(ActingApp):
             self._take_theme(DEFAULT_THEME)
 
     def _first_frame_done(self) -> None:
+        # What is alive now stays for the whole run; looking at it again and again costs frames.
+        gc.freeze()
+        gc.set_threshold(*GC_THRESHOLDS)
         threading.Thread(target=self._start_engine, name="start-engine", daemon=True).start()
         for problem in self.loaded.problems:
             self.notify(
@@ -265,11 +290,37 @@ class HermesApp(ActingApp):
 def run_app(options: LaunchOptions) -> int:
     """Run the program on the terminal until the person leaves; return the exit code."""
     app = HermesApp(options, options.load())
-    try:
-        code = app.run()
-    finally:
-        if app.engine is not None:
-            app.engine.stop()
+    with _own_screen(options.paths.log):
+        try:
+            code = app.run()
+        finally:
+            if app.engine is not None:
+                app.engine.stop()
     if app.session_id and app.kept:
         print(f"The session is kept: hermes-tui --resume {app.session_id}", file=sys.stderr)
     return int(code if code is not None else app.return_code or ExitCode.FINISHED)
+
+
+@contextlib.contextmanager
+def _own_screen(log: Path) -> Iterator[None]:
+    """Give the screen the terminal for itself: what libraries and children write to fd 2 goes into the log's folder.
+
+    Textual draws through ``sys.__stderr__``, so that one is moved to a copy of the terminal's descriptor.
+    """
+    before, descriptor = sys.__stderr__, os.dup(2)
+    terminal = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace")
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        stray = os.open(log.parent / "stderr.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    except OSError:
+        stray = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(stray, 2)
+    os.close(stray)
+    sys.__stderr__ = terminal  # type: ignore[misc]  # where Textual's driver looks for the terminal
+    try:
+        yield
+    finally:
+        sys.__stderr__ = before  # type: ignore[misc]
+        os.dup2(descriptor, 2)
+        os.close(descriptor)
+        terminal.close()

@@ -27,7 +27,6 @@ from hermes_tui.screens.welcome import (
 )
 from hermes_tui.settings import ApprovalMode, Settings
 from hermes_tui.widgets import messages
-from hermes_tui.widgets.blocks import AssistantBlock
 from hermes_tui.widgets.ticker import Ticker
 from hermes_tui.widgets.toolset_list import ToolRow, ToolsetRow
 from hermes_tui.widgets.transcript import Transcript
@@ -281,11 +280,7 @@ class ActingApp(App[int]):
             "approvals": self._approvals,
             "yolo": lambda args: self._yolo(),
             "theme": self._theme,
-            "copy": lambda args: self._copy_answer(),
             "export": self._export,
-            "fold_all": lambda args: self._fold_all(),
-            "jump_previous": lambda args: self.transcript.action_jump("prompt", -1),
-            "jump_next": lambda args: self.transcript.action_jump("prompt", 1),
         }
 
     def _open_help(self) -> None:
@@ -316,12 +311,12 @@ class ActingApp(App[int]):
         if args:
             self.with_engine(lambda engine: engine.set_backend(args))
         else:
-            self.main_screen.show_backends()
+            self.main_screen.focus_backends()
 
     def _tools(self, args: str) -> None:
         verb, _, name = args.partition(" ")
         if not args:
-            self.main_screen.show_toolsets()
+            self.main_screen.focus_toolsets()
         elif verb in ("enable", "disable") and name.strip():
             self.with_engine(lambda engine: engine.set_toolset(name.strip(), verb == "enable"))
         else:
@@ -355,13 +350,6 @@ class ActingApp(App[int]):
             known = ", ".join(sorted(name for name in self.available_themes if not name.startswith("textual-")))
             self.notify(f"/theme takes one of {known}.", markup=False)
 
-    def _copy_answer(self) -> None:
-        answers = [block for block in self.transcript.model.blocks if isinstance(block, AssistantBlock)]
-        if answers:
-            self._to_clipboard(answers[-1].text, "latest answer")
-        else:
-            self.notify("There is no answer yet.", markup=False)
-
     def _export(self, args: str) -> None:
         path = Path(args).expanduser() if args else Path(self.workspace) / f"hermes-{self.session_id or 'session'}.md"
         try:
@@ -370,9 +358,3 @@ class ActingApp(App[int]):
             self.notify(f"{path} could not be written: {error.strerror}.", severity="error", markup=False)
             return
         self.notify(f"The conversation was written to {path}.", markup=False)
-
-    def _fold_all(self) -> None:
-        if any(self.transcript.is_open(block) for block in self.transcript.model.blocks):
-            self.transcript.action_fold_all()
-        else:
-            self.transcript.action_unfold_all()

@@ -7,7 +7,17 @@ import pytest
 
 _SCRUBBED_PREFIXES = ("HERMES_", "TERMINAL_", "TEXTUAL", "OPENAI_", "ANTHROPIC_", "OPENROUTER_", "SUDO_")
 _SCRUBBED_SUFFIXES = ("_API_KEY", "_TOKEN", "_SECRET")
-_SCRUBBED = ("NO_COLOR", "COLORTERM", "TERM_PROGRAM", "TMUX", "COLUMNS", "LINES", "EDITOR", "PAGER")
+_SCRUBBED = (
+    "PYTHONDONTWRITEBYTECODE",
+    "NO_COLOR",
+    "COLORTERM",
+    "TERM_PROGRAM",
+    "TMUX",
+    "COLUMNS",
+    "LINES",
+    "EDITOR",
+    "PAGER",
+)
 
 
 @pytest.fixture(autouse=True)

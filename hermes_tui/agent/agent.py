@@ -20,6 +20,7 @@ from hermes_tui.protocol.events import (
     AssistantMessage,
     Event,
     ModelCallStarted,
+    ModelChanged,
     ModelRetry,
     PromptQueued,
     ReasoningDelta,
@@ -179,6 +180,7 @@ class Agent:
     async def _ask_model(self, cancel: CancelToken) -> tuple[ToolCall, ...]:
         """Make one model call; keep its answer; return the tool calls in it."""
         client = self._client()
+        spec = client.spec
         tools = await self._batch.definitions()
         messages = [self._system, *self.history]
         self._publish(ModelCallStarted(model=client.spec.id, iteration=self.budget.used, budget=self.budget.max_total))
@@ -211,6 +213,9 @@ class Agent:
         assert completion is not None, "a model call ends with its completion or an exception"
         self._keep_answer(completion)
         self._count(completion.usage, client.spec.context_window)
+        if client.spec != spec:
+            # Asked for no model by name, the client took what the server offers.
+            self._publish(model_changed(client.spec))
         return completion.tool_calls
 
     # -- the history --------------------------------------------------------------------------------------------------
@@ -284,6 +289,13 @@ class Agent:
 
     def _tell_waiting(self) -> None:
         self._publish(PromptQueued(queued=self._queued, steering=tuple(self._steering)))
+
+
+def model_changed(spec: ModelSpec) -> ModelChanged:
+    """Return the event that tells who answers from now on."""
+    return ModelChanged(
+        model=spec.id or spec.provider_label, provider=spec.provider, context_window=spec.context_window
+    )
 
 
 class _CallNames:

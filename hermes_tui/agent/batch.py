@@ -59,6 +59,10 @@ class BatchParts:
     store: SessionStore
     redact: Callable[[str], str] | None
     interactive: bool
+    parallel_safe: Callable[[str], bool] = lambda name: False
+    """Whether a tool from outside may run beside others."""
+    skill_folders: Callable[[], tuple[str, ...]] = tuple
+    """Folders of skills beyond the standard ones."""
 
 
 class BatchRunner:
@@ -113,7 +117,8 @@ class BatchRunner:
         local = self._parts.environments.backend == "local"
         cwd = environment.cwd if environment is not None else self._parts.workspace()
         place = Place.local() if local else Place.remote(environment.home if environment is not None else "/root")
-        return plan([PlannedCall.of(call) for call in calls], cwd, place=place)
+        planned = [PlannedCall.of(call) for call in calls]
+        return plan(planned, cwd, place=place, parallel_safe=self._parts.parallel_safe)
 
     def _tell_plan(self, groups: Sequence[Group]) -> None:
         backend = self._parts.environments.backend
@@ -169,6 +174,7 @@ class BatchRunner:
                     "terminal.timeout": parts.settings.terminal.timeout,
                     "terminal.max_foreground_timeout": parts.settings.terminal.max_foreground_timeout,
                     "clarify.timeout": parts.settings.approvals.clarify_timeout,
+                    "skills.folders": parts.skill_folders(),
                 },
             )
 

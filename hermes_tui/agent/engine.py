@@ -26,6 +26,7 @@ from hermes_tui.models.keys import KeyCheck
 from hermes_tui.models.local_servers import LocalServer, find_local_servers
 from hermes_tui.protocol.environment import BackendInfo, EnvironmentFailure
 from hermes_tui.protocol.events import TRANSIENT, Event, Notice, NoticeLevel
+from hermes_tui.protocol.extensions import ExtensionCommand, McpServerInfo
 from hermes_tui.protocol.inquiries import Answer
 from hermes_tui.settings import ApprovalMode
 from hermes_tui.store.records import SessionSummary
@@ -220,6 +221,30 @@ class Engine:
     def delete_session(self, session_id: str) -> "Future[None]":
         return self._ask_session(lambda session: session.delete(session_id))
 
+    # -- extensions ---------------------------------------------------------------------------------------------------
+
+    def mcp_servers(self) -> "Future[list[McpServerInfo]]":
+        return self._ask_session(lambda session: _at_once(session.extensions.mcp_rows))
+
+    def mcp_log(self, server: str) -> "Future[str]":
+        """Return the end of what a server wrote to its log."""
+        return self._ask_session(lambda session: session.extensions.mcp.log_tail(server))
+
+    def change_mcp_server(self, verb: str, text: str) -> "Future[None]":
+        """``start``, ``stop``, ``restart`` or ``remove`` the server called ``text``, or ``add`` the one it describes.
+
+        Raises KeyError for an unknown server, ValueError and OSError where it cannot be; the text is for the person.
+        """
+        return self._ask_session(lambda session: session.extensions.mcp.change(verb, text))
+
+    def extension_commands(self) -> "Future[list[ExtensionCommand]]":
+        """Return the slash commands that plugins brought."""
+        return self._ask_session(lambda session: _at_once(lambda: list(session.extensions.commands.values())))
+
+    def run_extension_command(self, name: str, args: str) -> "Future[str]":
+        """Run a plugin's slash command; return what is shown. Raises KeyError for an unknown one."""
+        return self._ask_session(lambda session: session.extensions.run_command(name, args))
+
     # -- events -------------------------------------------------------------------------------------------------------
 
     def publish(self, event: Event) -> None:
@@ -314,6 +339,10 @@ class Engine:
 
     def _schedule(self, delay_s: float, callback: Callable[[], None]) -> TimerHandle:
         return _LoopTimer(self._post, delay_s, callback)
+
+
+async def _at_once(read: Callable[[], T]) -> T:
+    return read()
 
 
 class _LoopTimer:

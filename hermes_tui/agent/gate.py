@@ -7,9 +7,10 @@ waits. Whatever goes wrong here refuses the call.
 import dataclasses
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from hermes_tui.agent.calls import GateDecision, PreparedCall
@@ -24,7 +25,8 @@ from hermes_tui.protocol.inquiries import (
     Reply,
 )
 from hermes_tui.protocol.messages import ToolOutcome
-from hermes_tui.safety import Decision, Rules, RuleSource, Verdict, judge, judge_tool
+from hermes_tui.safety import Decision, Rules, RuleSource, Verdict, judge_tool
+from hermes_tui.safety.rules import save_rules, stored
 
 logger = logging.getLogger(__name__)
 
@@ -71,28 +73,17 @@ class ApprovalGate:
     # -- judging ------------------------------------------------------------------------------------------------------
 
     async def _judged(self, call: PreparedCall, command: str | None = None) -> Verdict:
-        return await self._pool.run(lambda: self._judge(call, command))
+        """Return the verdict on the call, or on it with another command."""
+        args = call.args if command is None else {**call.args, "command": command}
+        return await self._pool.run(lambda: self._judge(call, args))
 
-    def _judge(self, call: PreparedCall, command: str | None) -> Verdict:
+    def _judge(self, call: PreparedCall, args: Mapping[str, Any]) -> Verdict:
         facts = self._facts()
         environment = call.context.environment
-        command = _command_of(call) if command is None else command
-        if command is None:
-            return judge_tool(
-                call.entry.name,
-                call.args,
-                cwd=environment.cwd,
-                home=environment.home,
-                workspace=facts.workspace,
-                rules=self._rules,
-                mode=facts.mode,
-                preset=facts.preset,
-                backend=environment.name,
-                own_home=facts.own_home,
-            )
-        return judge(
-            command,
-            cwd=str(call.args.get("workdir") or environment.cwd),
+        return judge_tool(
+            call.entry.name,
+            args,
+            cwd=environment.cwd,
             home=environment.home,
             workspace=facts.workspace,
             rules=self._rules,
@@ -164,11 +155,11 @@ class ApprovalGate:
     async def _remember(self, choice: ApprovalChoice, verdict: Verdict) -> None:
         """Keep the rule that the person saw, and answer what waits and is covered by it now."""
         if choice is ApprovalChoice.ALWAYS and verdict.rule is not None:
-            rule = verdict.rule
+            self._rules.add(stored(verdict.rule, RuleSource.USER))
             path = self._facts().rules_path
-            await self._pool.run(lambda: self._rules.store(rule, path))
+            await self._pool.run(lambda: save_rules(path, self._rules))
         elif choice is ApprovalChoice.SESSION and verdict.session_rule is not None:
-            self._rules.add(dataclasses.replace(verdict.session_rule, source=RuleSource.SESSION))
+            self._rules.add(stored(verdict.session_rule, RuleSource.SESSION))
         else:
             return
         for inquiry_id, waiting in list(self._waiting.items()):

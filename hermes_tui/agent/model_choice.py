@@ -1,21 +1,23 @@
 """Which model answers, and the client to it: chosen from settings and keys, changed in mid-session."""
 
+import dataclasses
 import threading
-from collections.abc import Callable, MutableMapping
+from collections.abc import AsyncIterator, Callable, MutableMapping
+from contextlib import asynccontextmanager
 
 import msgspec
 
 from hermes_tui.agent.agent import Client, NoClient
 from hermes_tui.models.catalog import NoModel, resolve_model
 from hermes_tui.models.spec import ModelSpec
-from hermes_tui.settings import Settings
+from hermes_tui.settings import ModelSettings, Settings
 
 
 class ModelChoice:
     """Lives on the engine's loop."""
 
     def __init__(
-        self, settings: Settings, environ: MutableMapping[str, str], make: Callable[[ModelSpec], Client]
+        self, settings: Settings, environ: MutableMapping[str, str], make: Callable[[ModelSpec, ModelSettings], Client]
     ) -> None:
         self._settings = settings
         self._environ = environ
@@ -36,6 +38,22 @@ class ModelChoice:
             raise NoClient(self.reason)
         return self._client
 
+    @asynccontextmanager
+    async def beside(self, model: str, max_tokens: int) -> AsyncIterator[Client]:
+        """Lend a client for one call: of another model of the same provider, with a shorter answer. Raises NoClient."""
+        client = self.client()
+        if self._fixed:
+            yield client
+            return
+        spec = dataclasses.replace(client.spec, id=model or client.spec.id, max_output_tokens=max_tokens)
+        lent = self._make(spec, self._settings.model)
+        try:
+            yield lent
+        finally:
+            close = getattr(lent, "close", None)
+            if close is not None:
+                await close()
+
     def resolve(self) -> None:
         """Choose by the settings and the keys there are now."""
         if self._fixed:
@@ -44,7 +62,7 @@ class ModelChoice:
         if isinstance(found, NoModel):
             self._client, self.reason = None, f"{found.reason} {found.hint}"
         elif found != self.spec:
-            self._client, self.reason = self._make(found), ""
+            self._client, self.reason = self._make(found, self._settings.model), ""
 
     def choose(self, name: str, provider: str = "", base_url: str = "") -> None:
         """Use another model from the next call on. Raises NoClient, keeping the old one, where that cannot be."""
@@ -56,7 +74,7 @@ class ModelChoice:
             raise NoClient(f"{found.reason} {found.hint}")
         self._settings = settings
         self._fixed = False
-        self._client, self.reason = self._make(found), ""
+        self._client, self.reason = self._make(found, self._settings.model), ""
 
     def use(self, client: Client) -> None:
         """Use this client whatever the settings say (the demo model)."""

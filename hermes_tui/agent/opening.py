@@ -48,12 +48,20 @@ def find_wanted(store: SessionStore, resume: str, latest_in: str | None) -> Want
     return Wanted(None)
 
 
-def load_session(store: SessionStore, session_id: str) -> StoredSession | None:
-    """Return a stored session, mended where a crash left it open; None where there is none."""
+def load_session(store: SessionStore, session_id: str) -> StoredSession:
+    """Return a stored session, claimed for this program and mended where a crash left it open.
+
+    Raises LookupError where there is none or another program has it open, StoreError where it cannot be read. The
+    text is for the person.
+    """
+    if store.get(session_id) is None:
+        raise LookupError(f"There is no session {session_id}.")
+    if not store.claim(session_id):
+        raise LookupError(f"The session {session_id} is open in another window; nothing was changed in it.")
     store.repair(session_id)
     summary = store.get(session_id)
     if summary is None:
-        return None
+        raise LookupError(f"The session {session_id} was deleted a moment ago.")
     there = Path(summary.folder).is_dir()
     return StoredSession(summary, there, store.messages(session_id), store.events(session_id))
 

@@ -13,7 +13,7 @@ from hermes_tui.models.client import ModelClient
 from hermes_tui.models.spec import ModelSpec
 from hermes_tui.paths import Paths
 from hermes_tui.protocol.events import Event
-from hermes_tui.settings import Settings
+from hermes_tui.settings import ModelSettings, Settings
 from hermes_tui.store.sessions import SessionStore
 from hermes_tui.tools.registry import ToolSource, registry
 
@@ -36,7 +36,7 @@ class EngineOptions:
     """Id, beginning of an id, or title of the session to open."""
     continue_latest: bool = False
     """Open the latest session of this folder."""
-    make_client: Callable[[ModelSpec], Client] = ModelClient
+    make_client: Callable[[ModelSpec, ModelSettings], Client] = ModelClient.from_settings
     tools: ToolSource = registry
 
 

@@ -69,7 +69,7 @@ class PersonShell:
         error, result = "", None
         try:
             result = await self._pool.run(execute)
-        except EnvironmentFailure as failure:
+        except (EnvironmentFailure, ValueError) as failure:
             error = str(failure)
         live.end()
         output = result.output if result is not None else ""

@@ -5,10 +5,15 @@ Lives on the engine's loop; ``Engine`` is the door. What blocks (stores, checks,
 
 import asyncio
 import logging
+from functools import partial
+from pathlib import Path
 
-from hermes_tui.agent.agent import Agent, Client, NoClient
+import msgspec
+
+from hermes_tui.agent.agent import Agent, Client, NoClient, model_changed
 from hermes_tui.agent.batch import BatchParts, BatchRunner
 from hermes_tui.agent.environments import EnvironmentKeeper
+from hermes_tui.agent.extending import make_extensions, start_extensions
 from hermes_tui.agent.gate import ApprovalGate, GateFacts
 from hermes_tui.agent.model_choice import ModelChoice
 from hermes_tui.agent.opening import StoredSession, find_wanted, load_session, title_of
@@ -23,7 +28,6 @@ from hermes_tui.protocol.environment import BackendInfo, Environment, Environmen
 from hermes_tui.protocol.events import (
     BackendChanged,
     Event,
-    ModelChanged,
     Notice,
     NoticeLevel,
     SessionStarted,
@@ -33,8 +37,9 @@ from hermes_tui.protocol.events import (
     TurnEnd,
 )
 from hermes_tui.protocol.messages import Message
-from hermes_tui.safety.redact import redact
-from hermes_tui.safety.rules import Rules
+from hermes_tui.safety import Rules, RuleSource
+from hermes_tui.safety.redact import Redactor, secrets_of_environment
+from hermes_tui.safety.rules import RuleError, load_rules
 from hermes_tui.safety.sudo import SudoKeeper
 from hermes_tui.settings import ApprovalMode, OnNoAnswer
 from hermes_tui.store.records import SessionRecord, SessionSummary, new_session_id
@@ -70,7 +75,8 @@ class Session:
         self._state = AgentState()
         self._agent: Agent | None = None
         self._selection: ToolSelection | None = None
-        self._rules = Rules.load(options.paths.rules)
+        self._rules = Rules()
+        self._redact = Redactor(secrets_of_environment(self._environ.items()), enabled=options.settings.security.redact)
         self._sudo = SudoKeeper(
             configured=self._environ.get("SUDO_PASSWORD"), timeout_s=options.settings.approvals.sudo_timeout
         )
@@ -78,6 +84,14 @@ class Session:
         self._files: tuple[str, FileIndex] | None = None
         self.session_id = ""
         self.models = ModelChoice(options.settings, self._environ, options.make_client)
+        self.extensions = make_extensions(
+            parts,
+            self.models,
+            workspace=lambda: self._workspace,
+            redact=self._redact,
+            tools_changed=self._tools_changed,
+            say=self._say,
+        )
 
     # -- opening and closing ------------------------------------------------------------------------------------------
 
@@ -86,6 +100,8 @@ class Session:
         await self._end_turn()
         if self._selection is None:
             self._selection = await self._discover()
+        if self._stored:
+            self._parts.store.release(self.session_id)
         self._queue.clear()
         self._state = AgentState()
         stored = await self._load(session_id) if session_id is not None else None
@@ -94,7 +110,7 @@ class Session:
         spec = self.models.spec
         self._parts.publish(
             SessionStarted(
-                model=spec.id if spec is not None else "",
+                model=(spec.id or spec.provider_label) if spec is not None else "",
                 backend=self._environments.backend,
                 folder=self._workspace,
                 title=self._title,
@@ -122,9 +138,10 @@ class Session:
 
     async def _load(self, session_id: str) -> StoredSession | None:
         """Return a stored session, and move to its folder."""
-        stored = await self._parts.pool.run(lambda: load_session(self._parts.store, session_id))
-        if stored is None:
-            self._notice(NoticeLevel.ERROR, f"There is no session {session_id}. A new one was begun.")
+        try:
+            stored = await self._parts.pool.run(lambda: load_session(self._parts.store, session_id))
+        except (StoreError, LookupError) as error:
+            self._notice(NoticeLevel.ERROR, f"{error} A new session was begun.")
             return None
         summary = stored.summary
         self.session_id, self._title, self._stored = session_id, summary.label, True
@@ -139,11 +156,14 @@ class Session:
         """Interrupt the turn and close what it used."""
         await self._end_turn()
         self._sudo.forget()
+        await self.extensions.close()
         await self._parts.pool.run(self._environments.close)
         await self.models.close()
 
     async def _discover(self) -> ToolSelection:
         report = await self._parts.pool.run(lambda: discover_tools(self._options.paths.home))
+        await self._load_rules()
+        await start_extensions(self.extensions, self._parts)
         for failure in report.failures:
             self._notice(NoticeLevel.WARNING, f"A tool could not be loaded: {failure.source}: {failure.reason}")
         tools = self._settings.tools
@@ -152,6 +172,21 @@ class Session:
         except UnknownToolset as error:
             self._notice(NoticeLevel.WARNING, f"{error}. All toolsets are on instead.")
             return self._select((), ())
+
+    async def _load_rules(self) -> None:
+        """Read the stored rules: the person's, and the project's, which can only tighten."""
+        sources = {
+            RuleSource.USER: self._options.paths.rules,
+            RuleSource.PROJECT: Path(self._workspace) / ".hermes" / "approvals.yaml",
+        }
+        for source, path in sources.items():
+            try:
+                rules = await self._parts.pool.run(partial(load_rules, path, source))
+            except RuleError as error:
+                self._notice(NoticeLevel.ERROR, f"Stored rules are not used, so more is asked: {error}")
+                continue
+            for rule in rules:
+                self._rules.add(rule)
 
     def _select(self, enabled: tuple[str, ...], disabled: tuple[str, ...]) -> ToolSelection:
         return ToolSelection(
@@ -198,11 +233,16 @@ class Session:
             session_id=lambda: self.session_id,
             workspace=lambda: self._workspace,
             context_window=lambda: self.models.spec.context_window if self.models.spec is not None else 0,
-            redact=redact if self._settings.security.redact else None,
+            redact=self._redact,
             results=self._options.paths.results,
             store=self._parts.store,
             interactive=self._options.interactive,
+            parallel_safe=self.extensions.parallel_safe,
+            skill_folders=self._skill_folders,
         )
+
+    def _skill_folders(self) -> tuple[str, ...]:
+        return (*self._settings.tools.skill_folders, *map(str, self.extensions.skills))
 
     def _gate_facts(self) -> GateFacts:
         return GateFacts(
@@ -252,6 +292,11 @@ class Session:
 
     def interrupt(self) -> None:
         self._cancel.cancel("interrupted by the person")
+
+    def _say(self, text: str) -> None:
+        """A message of a plugin: it steers the running turn, or is the next prompt."""
+        if self._agent is not None:
+            self.steer(text)
 
     async def _run_turns(self) -> None:
         """Run the queue empty. After an interrupt or an error what is left waits for the person's next prompt."""
@@ -423,9 +468,13 @@ class Session:
     def _tell_model(self) -> None:
         spec = self.models.spec
         if spec is not None:
-            self._parts.publish(
-                ModelChanged(model=spec.id, provider=spec.provider, context_window=spec.context_window, agent_id=ROOT)
-            )
+            self._parts.publish(msgspec.structs.replace(model_changed(spec), agent_id=ROOT))
+
+    def _tools_changed(self) -> None:
+        """An MCP server came, went or changed its tools: the next model call sees it."""
+        if self._selection is not None:
+            self._selection.recheck()
+            self._tell_toolsets()
 
     def _tell_toolsets(self) -> None:
         self._parts.publish(ToolsetsChanged(enabled=self.selection.toolsets, agent_id=ROOT))

@@ -144,6 +144,19 @@ class MainScreen(Screen[None]):
         self._toolsets.set_toolsets(rows)
         self._note_tokens()
 
+    def focus_backends(self) -> None:
+        """Show the left sidebar and stand on the backends."""
+        self._open_left(self._backends)
+
+    def focus_toolsets(self) -> None:
+        """Show the left sidebar and stand on the toolsets."""
+        self._open_left(self._toolsets)
+
+    def _open_left(self, widget: Widget) -> None:
+        if not self._folds["left"].is_open(self.size.width):
+            self._toggle("left", widget)
+        widget.focus()
+
     def change_status(self, **fields: object) -> None:
         """Change fields of the status line that no event tells (``mode``, ``yolo``, ``sandboxed``)."""
         self._status_model.change(**fields)
