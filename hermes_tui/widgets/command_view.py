@@ -25,6 +25,7 @@ class CommandView(ScrollView, can_focus=False):
         super().__init__(id=id)
         self._text = text
         self._highlights = tuple(highlights)
+        self._by_width: dict[int, list[Row]] = {}
         self._rows: list[Row] = []
         self._width = 0
         self.end_seen = False
@@ -42,17 +43,18 @@ class CommandView(ScrollView, can_focus=False):
         return max(0, len(self._rows) - self.size.height - int(self.scroll_y))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        self._break(width)
-        return len(self._rows)
+        return len(self._broken(width))
 
     def on_resize(self, event: events.Resize) -> None:
-        self._break(self.size.width)
+        self._width = self.size.width
+        self._rows = self._broken(self._width)
         self.virtual_size = Size(self._width, len(self._rows))
 
-    def _break(self, width: int) -> None:
-        if width > 0 and width != self._width:
-            self._width = width
-            self._rows = rows(self._text, width, self._highlights)
+    def _broken(self, width: int) -> list[Row]:
+        """Return the rows for ``width``; layouts ask for the same few widths again and again."""
+        if width not in self._by_width:
+            self._by_width[width] = rows(self._text, width, self._highlights)
+        return self._by_width[width]
 
     def render_line(self, y: int) -> Strip:
         index = y + self.scroll_offset.y
