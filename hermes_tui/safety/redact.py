@@ -1,59 +1,106 @@
-"""Secrets out of everything that is shown, logged, stored or sent: known formats, and the values that are known to be secret.
+"""Secrets out of everything that is shown, logged, stored or sent: known formats, and values that are known to be secret.
 
 The formats are those the issuers publish for secret scanning; a match keeps its first characters, so that a person can
-tell which key it was. Cheap words are looked for first: text without any of them is returned as it is.
+tell which key it was. Each format has a literal that must be in the text: a search for a literal costs next to nothing,
+and only the formats whose literal is there are matched. Repetitions are bounded, so that no text makes it slow.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 MARK = "[redacted]"
 MIN_KNOWN = 6
 """Known values shorter than this are left: they would black out ordinary words."""
 
-_HINT = re.compile(
-    r"(?i)BEGIN [A-Z ]*PRIVATE KEY|sk-|[prs]k_(?:live|test)|gh[pousr]_|github_pat_|glpat-|gl[a-z]{2,6}-|xox[abeoprs]-|xapp-|A[KS]IA|AIza|ya29\.|eyJ|hf_|npm_|pypi-|dop_v1|"
-    r"SG\.|key-|token|secret|passw|pwd|api.?key|authorization|bearer|basic |://|r8_|gsk_|xai-|tvly-|BSA|fc-|dckr_pat|shp[a-z]{2}_|sq0|ATATT|lin_api|"
-    r"ntn_|secret_|dapi|figd_|PMAK|rubygems_|CLOJARS|pul-|hvs\.|glsa_|NRAK|sntry|AGE-SECRET|cookie|credential|private.?key|access.?key|hooks\.|discord|bot\d|[0-9]:AA|nvapi|pplx|co_|sess-|rk-|tk-|AccountKey|SharedAccess|-u |--user|otpauth|connection.?string"
+_LONG = 2000
+_W = "[A-Za-z0-9_-]"
+_KEYS: tuple[tuple[str, str], ...] = (
+    ("sk-", rf"sk-(?:ant-|or-v1-|proj-|svcacct-|admin-|lf-)?{_W}{{16,300}}"),
+    ("_live_", r"[srp]k_live_[A-Za-z0-9]{10,200}"),
+    ("_test_", r"[srp]k_test_[A-Za-z0-9]{10,200}"),
+    ("whsec_", r"whsec_[A-Za-z0-9+/=]{16,200}"),
+    ("gh", r"gh[pousr]_[A-Za-z0-9]{20,255}"),
+    ("github_pat_", r"github_pat_\w{22,255}"),
+    ("gl", rf"gl(?:pat|ptt|dt|rt|cbt|oas|ft|imt|agent|soat|ffct|rtr)-{_W}{{16,200}}"),
+    ("xox", r"xox[abeoprs]-[A-Za-z0-9-]{10,300}"),
+    ("xapp-", r"xapp-\d-[A-Za-z0-9-]{10,300}"),
+    ("AKIA", r"AKIA[A-Z2-7]{16}"),
+    ("ASIA", r"ASIA[A-Z2-7]{16}"),
+    ("AIza", rf"AIza{_W}{{35}}"),
+    ("ya29.", rf"ya29\.{_W}{{20,500}}"),
+    ("GOCSPX-", rf"GOCSPX-{_W}{{20,100}}"),
+    ("hf_", r"hf_[A-Za-z0-9]{20,100}"),
+    ("npm_", r"npm_[A-Za-z0-9]{30,100}"),
+    ("pypi-AgE", rf"pypi-AgE{_W}{{40,500}}"),
+    ("rubygems_", r"rubygems_[a-f0-9]{40,100}"),
+    ("CLOJARS_", r"CLOJARS_[a-z0-9]{50,100}"),
+    ("dckr_pat_", rf"dckr_pat_{_W}{{20,100}}"),
+    ("_v1_", r"do[por]_v1_[a-f0-9]{40,100}"),
+    ("SG.", rf"SG\.{_W}{{16,100}}\.{_W}{{20,100}}"),
+    ("key-", r"key-[a-f0-9]{32}"),
+    ("shp", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
+    ("sq0", rf"sq0(?:atp|csp)-{_W}{{20,100}}"),
+    ("ATATT3", r"ATATT3[A-Za-z0-9_=-]{30,400}"),
+    ("lin_api_", r"lin_api_[A-Za-z0-9]{30,100}"),
+    ("ntn_", r"ntn_[A-Za-z0-9]{30,100}"),
+    ("dapi", r"dapi[a-f0-9]{32}"),
+    ("figd_", rf"figd_{_W}{{30,100}}"),
+    ("PMAK-", r"PMAK-[a-f0-9]{20,40}-[a-f0-9]{30,60}"),
+    ("pul-", r"pul-[a-f0-9]{40}"),
+    ("hv", rf"hv[sbr]\.{_W}{{20,300}}"),
+    ("glsa_", r"glsa_[A-Za-z0-9]{30,100}_[a-f0-9]{8}"),
+    ("NRAK-", r"NRAK-[A-Z0-9]{27}"),
+    ("sntry", r"sntry[su]_[A-Za-z0-9_=/+-]{30,400}"),
+    ("AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{50,100}"),
+    ("r8_", r"r8_[A-Za-z0-9]{30,100}"),
+    ("gsk_", r"gsk_[A-Za-z0-9]{40,100}"),
+    ("xai-", r"xai-[A-Za-z0-9]{40,200}"),
+    ("tvly-", r"tvly-[A-Za-z0-9-]{20,100}"),
+    ("fc-", r"fc-[a-f0-9]{32}"),
+    ("nvapi-", rf"nvapi-{_W}{{40,200}}"),
+    ("pplx-", r"pplx-[A-Za-z0-9]{40,100}"),
+    ("sess-", r"sess-[A-Za-z0-9]{30,100}"),
+    (":AA", rf"\d{{8,10}}:AA{_W}{{33}}"),
+    ("eyJ", rf"eyJ{_W}{{10,4000}}\.eyJ{_W}{{10,8000}}\.{_W}{{5,2000}}"),
 )
 
-_FORMATS = re.compile(
-    r"(?P<pem>-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z))"
-    r"|(?<![A-Za-z0-9])(?P<key>"
-    r"sk-(?:ant-|or-v1-|proj-|svcacct-|admin-|lf-)?[A-Za-z0-9_-]{16,}"
-    r"|(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{16,}"
-    r"|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{22,}|gl(?:pat|ptt|dt|rt|cbt|oas|ft|imt|agent|soat|ffct|rtr)-[A-Za-z0-9_.-]{16,}"
-    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-\d-[A-Za-z0-9-]{10,}"
-    r"|(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}|AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,}"
-    r"|hf_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{30,}|pypi-AgE[A-Za-z0-9_-]{40,}|rubygems_[a-f0-9]{40,}|CLOJARS_[a-z0-9]{50,}|dckr_pat_[A-Za-z0-9_-]{20,}"
-    r"|do[por]_v1_[a-f0-9]{40,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{20,}|key-[a-f0-9]{32}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|sq0(?:atp|csp)-[A-Za-z0-9_-]{20,}"
-    r"|EAAA[A-Za-z0-9_-]{50,}|ATATT3[A-Za-z0-9_=-]{30,}|lin_api_[A-Za-z0-9]{30,}|ntn_[A-Za-z0-9]{30,}|secret_[A-Za-z0-9]{40,}|dapi[a-f0-9]{32}|figd_[A-Za-z0-9_-]{30,}"
-    r"|PMAK-[a-f0-9]{20,}-[a-f0-9]{30,}|pul-[a-f0-9]{40}|hv[sbr]\.[A-Za-z0-9_-]{20,}|s\.[A-Za-z0-9]{24}(?![A-Za-z0-9])|glsa_[A-Za-z0-9]{30,}_[a-f0-9]{8}|NRAK-[A-Z0-9]{27}"
-    r"|sntry[su]_[A-Za-z0-9_=/+-]{30,}|AGE-SECRET-KEY-1[A-Z0-9]{50,}|r8_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{40,}|tvly-[A-Za-z0-9-]{20,}|BSA[A-Za-z0-9_-]{24,}"
-    r"|fc-[a-f0-9]{32}|nvapi-[A-Za-z0-9_-]{40,}|pplx-[A-Za-z0-9]{40,}|sess-[A-Za-z0-9]{30,}|tk-[A-Za-z0-9]{30,}|\d{8,10}:AA[A-Za-z0-9_-]{33}"
-    r"|eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}"
-    r"|[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}"
-    r")"
-    r"|(?P<hook>https://(?:hooks\.slack\.com/(?:services|workflows)|(?:ptb\.|canary\.)?discord(?:app)?\.com/api/webhooks|[\w.-]+\.webhook\.office\.com)/)[A-Za-z0-9_/@-]+"
-    r"|(?P<url>[A-Za-z][A-Za-z0-9+.-]*://[^\s:/@'\"]*):(?P<urlpass>[^\s/@'\"]{3,})@"
-    r"|(?P<auth>(?i:(?:proxy-)?authorization['\"]?\s*[:=]\s*['\"]?(?:bearer|basic|token|digest|apikey|aws4-hmac-sha256)?\s*))(?P<authvalue>[A-Za-z0-9._~+/=-]{8,})"
-    r"|(?P<bearer>(?i:\bbearer\s+))(?P<bearervalue>[A-Za-z0-9._~+/=-]{16,})"
-    r"|(?P<cookie>(?i:\b(?:set-)?cookie['\"]?:\s*))(?P<cookievalue>[^\r\n'\"]{8,})"
-    r"|(?P<curl>(?:(?<=\s)-u|--user|--proxy-user)[ =]['\"]?[^\s:'\"]+):(?P<curlpass>[^\s'\"]{3,})"
-    r"|(?P<name>(?i:(?<![A-Za-z0-9])[A-Za-z0-9_.-]{0,60}?(?:api_?-?key|secret(?:_?-?(?:key|access_?-?key))?|access_?-?(?:key|token)|auth_?-?token|client_?-?secret|private_?-?key|refresh_?-?token|"
-    r"encryption_?-?key|session_?-?(?:key|token)|account_?key|shared_?access_?(?:key|signature)|passw(?:or)?d|passphrase|passwd|pwd|credentials?|token|webhook_?secret|signing_?key|master_?key|database_?url|connection_?string)"
-    r"['\"]?\s*(?:=|:|=>|:=)\s*))(?P<quote>['\"]?)(?P<value>[^\s'\",;&){}\[\]<>$]{6,})",
-    re.DOTALL,
+_SECRET_WORD = (
+    r"api_?-?key|secret(?:_?-?(?:key|access_?-?key))?|access_?-?(?:key|token)|auth_?-?token|private_?-?key|encryption_?-?key|"
+    r"session_?-?key|account_?key|shared_?access_?(?:key|signature)|signing_?key|master_?key|passw(?:or)?d|passphrase|pwd|"
+    r"credentials?|token|database_?url|connection_?string"
 )
+_NAMED = re.compile(
+    rf"(?i:(?P<head>(?:{_SECRET_WORD})(?:_\d{{1,3}})?['\"]?[ \t]{{0,8}}(?::=|=>|=|:)[ \t]{{0,8}}))"
+    r"(?P<quote>['\"]?)(?P<value>[^\s'\",;&){}\[\]<>$]{6,2000})"
+)
+_WORDS = ("key", "secret", "token", "passw", "pwd", "passphrase", "credential", "signature", "database", "connection")
 _PLAIN_VALUE = re.compile(
-    r"(?i)true|false|null|none|undefined|required|optional|redacted|string|str|int|bool|boolean|example|changeme|placeholder|your[-_].*|x{3,}.*|\*+|\.{3,}.*|\d{1,5}|"
-    r"(?:os|process|env|settings|config|self|cfg|args|secrets|vars|data|request|response|params|options|this|props|ctx|state|user|row|result|record|item|obj|form|session)(?:\.|\[|$).*|"
-    r"[a-z_][\w.]*\(.*|\w+\.\w+(?:\.\w+)*\(?|/[\w./-]+|[\w-]+/[\w-]+|password|passwd|secret|token"
+    r"(?i)true|false|null|none|undefined|required|optional|redacted|string|boolean|example|changeme|placeholder|your[-_].*|"
+    r"x{3,}.*|\*+|\.{3,}.*|\d+|password|passwd|secret|token|"
+    r"(?:os|process|env|settings|config|self|cfg|args|secrets|vars|data|request|response|params|options|this|props|ctx|state|"
+    r"user|row|result|record|item|obj|form|session)(?:\.|\[|$).*|[a-z_][\w.]*\(.*|[a-z_]\w*(?:\.[a-z_]\w*)+|/[\w./-]+"
 )
 _ENV_LINE = re.compile(
-    r"(?m)^(?P<head>\s*(?:export\s+)?[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD|CREDENTIALS?|DSN|PAT)(?:_[A-Z0-9]+)?=)(?P<quote>['\"]?)(?P<value>[^\r\n'\"]{3,})"
+    r"(?m)^(?P<head>[ \t]*(?:export[ \t]+)?[A-Z][A-Z0-9_]{0,60}?"
+    r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD|CREDENTIALS?|DSN|PAT)(?:_[A-Z0-9]{1,20})?=)(?P<quote>['\"]?)(?P<value>[^\r\n'\"]{3,4000})"
+)
+_AUTH = re.compile(
+    r"(?i:(?P<head>authorization['\"]?[ \t]{0,4}[:=][ \t]{0,4}['\"]?(?:(?:bearer|basic|token|digest|apikey)[ \t]{1,4})?))"
+    r"(?P<value>[A-Za-z0-9._~+/=-]{8,4000})"
+)
+_BEARER = re.compile(r"(?P<head>[Bb](?:earer|EARER)[ \t]{1,4})(?P<value>[A-Za-z0-9._~+/=-]{16,4000})")
+_COOKIE = re.compile(r"(?i:(?P<head>cookie['\"]?:[ \t]{0,4}))(?P<value>[^\r\n'\"]{8,8000})")
+_URL = re.compile(r"(?P<head>://[^\s:/@'\"]{0,100}:)(?P<value>[^\s/@'\"]{3,200})@")
+_USER = re.compile(r"(?P<head>(?:(?<=\s)-u|--(?:proxy-)?user)[ =]['\"]?[^\s:'\"]{1,100}:)(?P<value>[^\s'\"]{3,200})")
+_HOOK = re.compile(
+    r"(?P<head>https://(?:hooks\.slack\.com/(?:services|workflows)|(?:ptb\.|canary\.)?discord(?:app)?\.com/api/webhooks|"
+    r"[\w-]{1,60}\.webhook\.office\.com)/)(?P<value>[A-Za-z0-9_/@-]{8,500})"
+)
+_PEM = re.compile(
+    r"-----BEGIN (?P<kind>[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----(?:(?!-----BEGIN ).){0,20000}?(?:-----END (?P=kind)-----|(?=-----BEGIN )|\Z)",
+    re.DOTALL,
 )
 
 
@@ -62,46 +109,75 @@ def _kept(value: str) -> str:
     return value[:4] + MARK if len(value) >= 16 else MARK
 
 
-def _replace(match: re.Match[str]) -> str:
-    kind = match.lastgroup
-    if match["pem"] is not None:
-        first = match["pem"].partition("\n")[0]
-        return first if first == match["pem"] else f"{first[:64]}\n{MARK}"
-    if match["key"] is not None:
-        return _kept(match["key"])
-    if match["hook"] is not None:
-        return match["hook"] + MARK
-    if match["url"] is not None:
-        return f"{match['url']}:{MARK}@"
-    for head, value in (("auth", "authvalue"), ("bearer", "bearervalue"), ("cookie", "cookievalue")):
-        if match[head] is not None:
-            return match[head] + (
-                match[value] if match[value].startswith("$") or _PLAIN_VALUE.fullmatch(match[value]) else MARK
-            )
-    if match["curl"] is not None:
-        return f"{match['curl']}:{MARK}"
-    del kind
-    if match["value"] is not None and not _PLAIN_VALUE.fullmatch(match["value"]):
-        return f"{match['name']}{match['quote']}{_kept(match['value'])}"
-    return match.group()
+def _key(match: re.Match[str]) -> str:
+    return _kept(match.group())
 
 
-def _replace_env(match: re.Match[str]) -> str:
-    value = match["value"]
-    if (
-        value.startswith("$")
-        or MARK in value
-        or re.fullmatch(r"(?i)true|false|\d{1,5}|changeme|your[-_].*", value.strip())
-    ):
+def _headed(match: re.Match[str]) -> str:
+    if match["value"].startswith(MARK):
         return match.group()
-    return f"{match['head']}{match['quote']}{_kept(value.strip())}"
+    start = match.start()
+    return match.group()[: match.start("value") - start] + MARK + match.group()[match.end("value") - start :]
+
+
+def _named(match: re.Match[str]) -> str:
+    value = match["value"]
+    if MARK in value or _PLAIN_VALUE.fullmatch(value):
+        return match.group()
+    return f"{match['head']}{match['quote']}{_kept(value)}"
+
+
+def _env(match: re.Match[str]) -> str:
+    value = match["value"].strip()
+    if value.startswith("$") or MARK in value or re.fullmatch(r"(?i)true|false|\d{1,5}|changeme|your[-_].*", value):
+        return match.group()
+    return f"{match['head']}{match['quote']}{_kept(value)}"
+
+
+def _pem(match: re.Match[str]) -> str:
+    return f"-----BEGIN {match['kind']}-----\n{MARK}"
+
+
+_Step = tuple[str, re.Pattern[str], Callable[[re.Match[str]], str]]
+_STEPS: tuple[_Step, ...] = (
+    ("PRIVATE KEY", _PEM, _pem),
+    *((literal, re.compile(rf"(?<![A-Za-z0-9]){pattern}"), _key) for literal, pattern in _KEYS),
+    ("https://", _HOOK, _headed),
+    ("://", _URL, _headed),
+)
+_STEPS_FOLDED: tuple[_Step, ...] = (
+    ("authorization", _AUTH, _headed),
+    ("bearer ", _BEARER, _headed),
+    ("cookie", _COOKIE, _headed),
+    ("-u", _USER, _headed),
+)
+
+
+def _by_lines(text: str, words: list[str]) -> str:
+    """Look for named values only in the lines that hold one of the words: most lines of a log do not."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        folded = line.lower()
+        if any(word in folded for word in words):
+            lines[number] = _NAMED.sub(_named, line)
+    return "\n".join(lines)
 
 
 def redact(text: str) -> str:
     """Return ``text`` with credentials of known formats replaced. Text without any is returned as the same object."""
-    if _HINT.search(text) is None:
-        return text
-    return _ENV_LINE.sub(_replace_env, _FORMATS.sub(_replace, text))
+    for literal, pattern, replace in _STEPS:
+        if literal in text:
+            text = pattern.sub(replace, text)
+    folded = text.lower()
+    for literal, pattern, replace in _STEPS_FOLDED:
+        if literal in folded:
+            text = pattern.sub(replace, text)
+    if "=" in text or ":" in text:
+        present = [word for word in _WORDS if word in folded]
+        if present:
+            text = _by_lines(text, present) if len(text) > _LONG else _NAMED.sub(_named, text)
+        text = _ENV_LINE.sub(_env, text) if "=" in text else text
+    return text
 
 
 class Redactor:
@@ -129,9 +205,13 @@ class Redactor:
         return f"Redactor(enabled={self.enabled})"
 
 
+_SECRET_VARIABLE = re.compile(r"(?:KEY|TOKEN|SECRET|PASSW(?:OR)?D|PASS|PWD|CREDENTIALS?|PAT|DSN)(?:_[A-Z0-9]+)?$")
+
+
 def secrets_of_environment(environ: Iterable[tuple[str, str]]) -> list[str]:
     """Return the values of variables whose names say that they are secret, for ``Redactor``."""
-    name = re.compile(r"(?:KEY|TOKEN|SECRET|PASSW(?:OR)?D|PASS|PWD|CREDENTIALS?|PAT|DSN)(?:_[A-Z0-9]+)?$")
     return [
-        value for key, value in environ if name.search(key) and key not in ("PWD", "OLDPWD") and len(value) >= MIN_KNOWN
+        value
+        for key, value in environ
+        if _SECRET_VARIABLE.search(key) and key not in ("PWD", "OLDPWD") and len(value) >= MIN_KNOWN
     ]

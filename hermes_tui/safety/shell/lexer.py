@@ -38,7 +38,7 @@ _MAX_ARITHMETIC = 4096
 _BLANK = re.compile(r"(?:[ \t]|\\\n)*")
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _SPECIAL = "@*#?-$!0123456789"
-_PARAM_OP = re.compile(r":?[-=+?]|##?|%%?|//?|/#|/%|\^\^?|,,?|@[A-Za-z]|:")
+_PARAM_OP = re.compile(r":?[-=+?]|##?|%%?|//|/#|/%|/|\^\^?|,,?|@[A-Za-z]|:")
 _LIVE = re.compile(r"[*?\[{~]")
 _ANSI_ESCAPE = re.compile(
     r"\\(?:([abeEfnrtv\\'\"?])|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c(.)|x\{([0-9a-fA-F]+)\})",

@@ -36,7 +36,7 @@ _ASSIGN = re.compile(r"([A-Za-z_]\w*)(\+?)=", re.ASCII)
 _ASSIGN_INDEX = re.compile(r"([A-Za-z_]\w*)\[", re.ASCII)
 _INDEX_END = re.compile(r"\](\+?)=")
 _NUMBER = re.compile(r"\d+")
-_ENDS = frozenset(("then", "else", "elif", "fi", "do", "done", "esac", "}", "in"))
+_ENDS = frozenset(("then", "else", "elif", "fi", "do", "done", "esac", "}"))
 _DECLARE = frozenset(("declare", "typeset", "local", "export", "readonly"))
 _TIME_OPTION = re.compile(r"[ \t]+-p(?=\s)")
 
@@ -185,19 +185,22 @@ class Parser(Lexer):
         return first
 
     def _pipeline(self) -> Pipeline:
+        prefixed = False
         while True:
             self.skip_blanks()
             if self._reserved("!"):
                 self.pos += 1
+                prefixed = True
                 continue
             if self._reserved("time"):
                 self.pos += 4
+                prefixed = True
                 option = _TIME_OPTION.match(self.source, self.pos)
                 if option:
                     self.pos = option.end()
                 continue
             break
-        if self.pos >= len(self.source) or self.source[self.pos] in ";\n)&|":
+        if prefixed and (self.pos >= len(self.source) or self.source[self.pos] in ";\n)&|"):
             return Pipeline([])  # a lone "!" or "time"
         commands = [self._command()]
         while True:
@@ -497,7 +500,7 @@ class Parser(Lexer):
             node.end = self.pos
         if not (node.assigns or node.words or node.redirects):
             raise self.fail(f"unexpected {source[self.pos : self.pos + 1]!r}")
-        if len(node.words) == 1 and node.words[0].bare and node.words[0].literal in _ENDS and not node.assigns:
+        if node.words and node.words[0].bare and node.words[0].literal in _ENDS and not node.assigns:
             raise self.fail(f"unexpected {node.words[0].literal!r}")
         if node.words:
             self.starts.append((node.words[0].start, node.words[0].literal))
