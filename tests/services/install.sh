@@ -3,6 +3,8 @@
 # Without root it says what is missing and ends well: tests that need it are skipped.
 set -eu
 
+sh "$(dirname "$0")/mcp.sh"
+
 # command:package
 wanted="sudo:sudo visudo:sudo useradd:passwd chpasswd:passwd userdel:passwd setpriv:util-linux /usr/bin/python3:python3-minimal"
 
