@@ -119,7 +119,7 @@ class Prompt(Vertical):
     def type_key(self, event: events.Key | events.Paste) -> None:
         """Take a key or a paste that reached a dialog while the person was still typing here."""
         if isinstance(event, events.Paste):
-            self.area.insert_text(clean(event.text))
+            self.area.take_paste(event.text)
         elif event.is_printable and event.character is not None:
             self.area.insert_text(event.character)
         elif event.key == "backspace":

@@ -150,7 +150,11 @@ class PromptArea(TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
         event.stop()
-        text = event.text.replace("\r\n", "\n").replace("\r", "\n")
+        self.take_paste(event.text)
+
+    def take_paste(self, text: str) -> None:
+        """Put a paste where the cursor is: as it is, made harmless, or as a chip where it is large."""
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
         self.insert_text(self.pastes.fold(text) if should_fold(text) else clean(text))
 
     def insert_text(self, text: str) -> None:
