@@ -21,14 +21,14 @@ from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
 from textual.message import Message
 
-from hermes_tui.app_actions import ActingApp
+from hermes_tui.app_extensions import ExtendedApp
 from hermes_tui.config import Loaded
 from hermes_tui.launch import ExitCode, LaunchOptions
 from hermes_tui.presenter import Presenter
 from hermes_tui.protocol.events import AnyEvent, Event, SessionStarted, SessionTitled
 from hermes_tui.pump import EventPump
 from hermes_tui.screens.main import MainScreen
-from hermes_tui.screens.palette import ActionProvider
+from hermes_tui.screens.palette import ActionProvider, ExtensionProvider
 from hermes_tui.screens.quiet_gate import QuietGate
 from hermes_tui.widgets.history import DraftFile, PromptHistory
 from hermes_tui.widgets.theme_loader import (
@@ -54,11 +54,11 @@ GC_THRESHOLDS = (20_000, 20, 50)
 """Seldom enough that a long transcript is not walked while it streams (measured: 100 ms a walk after 200 turns)."""
 
 
-class HermesApp(ActingApp):
+class HermesApp(ExtendedApp):
     """The program on a screen."""
 
     TITLE = "hermes-tui"
-    COMMANDS: ClassVar = {ActionProvider}
+    COMMANDS: ClassVar = {ActionProvider, ExtensionProvider}
     # Over a dialog the main screen's own keys are out of reach; stopping the turn never is.
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "interrupt_turn", show=False, system=True)]
 
@@ -100,6 +100,7 @@ class HermesApp(ActingApp):
             history=PromptHistory(options.paths.history),
             draft=DraftFile(options.paths.draft),
             files=self._complete_file,
+            commands=self.command_choices,
         )
         self.transcript = self.main_screen.transcript
 
@@ -251,6 +252,7 @@ class HermesApp(ActingApp):
         if news:
             # Every event that is published is one of AnyEvent; the pump need not know which.
             self.main_screen.apply(cast("Sequence[AnyEvent]", news))
+            self.follow_extensions(news)
 
     def _begin_session(self, event: SessionStarted) -> None:
         self.session_id = event.session_id

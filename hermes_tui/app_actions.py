@@ -79,8 +79,14 @@ class ActingApp(App[int]):
     def _run_shell(self, message: messages.ShellCommand) -> None:
         self.with_engine(lambda engine: engine.run_shell(message.command))
 
+    def run_extension_command(self, name: str, args: str) -> bool:
+        """Run a plugin's slash command; return whether there is one of this name."""
+        raise NotImplementedError
+
     @on(messages.SlashCommand)
-    def _unknown_command(self, message: messages.SlashCommand) -> None:
+    def _extra_command(self, message: messages.SlashCommand) -> None:
+        if self.run_extension_command(message.name, message.args):
+            return
         near = actions.nearest_slash(message.name)
         hint = f" Did you mean /{near}?" if near else " /help lists what there is."
         self.notify(f"There is no command /{message.name}.{hint}", severity="warning", markup=False)

@@ -10,6 +10,7 @@ from hermes_tui.extensions.mcp.servers import McpServers
 from hermes_tui.extensions.mcp.services import Notify, RunBlocking, Services
 from hermes_tui.extensions.plugin_context import DispatchTool, Inject
 from hermes_tui.extensions.plugins import PluginHost, PluginReport, load_plugins
+from hermes_tui.extensions.threads import in_own_thread
 from hermes_tui.paths import Paths
 from hermes_tui.protocol.context import Asker
 from hermes_tui.protocol.events import NoticeLevel
@@ -168,8 +169,8 @@ class Extensions:
         def run() -> str:
             try:
                 return str(command.run(args) or "")
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 logger.exception("the command /%s of the plugin %s raised", name, command.plugin)
                 return f"/{name} of the plugin {command.plugin} failed: {describe_error(error)}"
 
-        return await self._run_blocking(run)
+        return await in_own_thread(run, f"command {name}")

@@ -111,8 +111,9 @@ class PluginContext:
     def register_skill(self, name: str, path: str | Path, description: str = "") -> None:
         """Offer a skill: ``path`` is its folder, or the SKILL.md in it, relative to the plugin.
 
-        Other skills beside that folder are offered too. ``name`` and ``description`` are those of the file. Raises
-        FileNotFoundError where there is none, ValueError where it has no folder of its own inside the plugin.
+        It also becomes a slash command. Other skills beside that folder are offered too. ``name`` is for messages: the
+        skill's own is that of the file. Raises FileNotFoundError where there is none, ValueError where it has no
+        folder of its own inside the plugin.
         """
         self._check_open()
         given = Path(path)
@@ -124,6 +125,17 @@ class PluginContext:
             raise ValueError(f"skill {name}: give it a folder inside the plugin, such as skills/{name}")
         if folder.parent not in self.skills:
             self.skills.append(folder.parent)
+        if _COMMAND.fullmatch(folder.name) and not self._taken(folder.name):
+            self.commands.append(self._skill_command(folder.name, description))
+
+    def _skill_command(self, name: str, description: str) -> ExtensionCommand:
+        """Return the slash command by which the person tells the agent to use the skill."""
+
+        def run(args: str) -> str | None:
+            self.inject_message(f"Use the skill {name}: view it with skill_view, then do what it says. {args}".strip())
+            return None
+
+        return ExtensionCommand(name, description or f"Use the skill {name}", "[what to do]", self.name, run)
 
     def inject_message(self, content: str, role: str = "user") -> bool:
         """Send a message into the conversation, as if the person had typed it; return whether it was sent."""

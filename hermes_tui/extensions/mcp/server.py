@@ -202,7 +202,8 @@ class McpServer:
         if isinstance(failure, TimeoutError) and not connected:
             return None, f"it timed out: no answer within {self.entry.settings.connect_timeout:g} s"
         problem = self._scrub.short(describe(failure))
-        logger.info("the MCP server %s could not be used", self.entry.name, exc_info=failure)
+        if not isinstance(failure, OSError):  # of those the sentence says all
+            logger.info("the MCP server %s could not be used", self.entry.name, exc_info=failure)
         return (Ending.LOST if connected else None), problem + await self._last_words(connected)
 
     async def _last_words(self, connected: bool) -> str:

@@ -122,6 +122,20 @@ class McpServers:
 
     # -- what the person does -----------------------------------------------------------------------------------------
 
+    async def change(self, verb: str, text: str) -> None:
+        """Do what ``verb`` says to the server called ``text``; ``add`` the one that it describes.
+
+        Raises UnknownServer, ValueError and OSError with a text for the person.
+        """
+        doings = {
+            "start": self.start_one,
+            "stop": self.stop_one,
+            "restart": self.restart_one,
+            "remove": self.remove,
+            "add": self.add,
+        }
+        await doings[verb](text)
+
     async def start_one(self, name: str) -> None:
         server = self._server(name)
         await self._load_sdk()

@@ -86,12 +86,18 @@ def test_a_plugin_adds_tools_hooks_commands_and_skills(host: Host, write: Write)
     assert report.failures == []
     (plugin,) = report.plugins
     assert (plugin.name, plugin.version, plugin.description) == ("greeter", "2", "Greets")
-    assert (plugin.tools, plugin.hooks, plugin.commands) == (("greet",), ("pre_tool_call",), ("greet",))
+    assert (plugin.tools, plugin.hooks, plugin.commands) == (
+        ("greet",),
+        ("pre_tool_call",),
+        ("greet", "waving"),
+    )
     assert json.loads(host.registry.dispatch("greet", {})) == {"hello": True}
     assert block_message(host.hooks.call("pre_tool_call", tool_name="terminal")) == "no terminal"
     assert report.commands["greet"].run("Ada") == "Hello, Ada!"
     assert report.skills == [skill.parent]
-    assert host.injected == ["from the plugin"]
+    report.commands["waving"].run("at Ada")
+    told = "Use the skill waving: view it with skill_view, then do what it says. at Ada"
+    assert host.injected == ["from the plugin", told]
     assert host.dispatched == [("todo", {"x": 1})]
 
 
