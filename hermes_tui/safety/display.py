@@ -43,6 +43,8 @@ _SIGNS = re.compile(
 _DASHES = re.compile(r"(?:(?<=\s)|^)[\u2010-\u2015\u2212\u2043\ufe58\ufe63\uff0d\u30fc\u02d7]+(?=\w)")
 _COMMAND_WORD = re.compile(r"(?:^|[;&|\n(`]|\$\()[ \t]*([^\s;&|()<>\"'`$]+)")
 
+_SIMPLE = (("ansi", _ANSI), ("osc", _OSC), ("control", _CONTROL), ("bidi", _BIDI))
+"""Flags that a single character decides."""
 _GRAVE = frozenset(("ansi", "osc", "control", "bidi", "zero-width", "tag-chars", "homoglyph", "fullwidth"))
 """Flags that make a quiet command ask: they serve no honest purpose in a command."""
 
@@ -57,10 +59,8 @@ def display_flags(text: str) -> tuple[str, ...]:
     if _PADDING.search(text):
         flags.append("padding")
     if text.isascii():
-        tests = (("ansi", _ANSI), ("osc", _OSC), ("control", _CONTROL))
-        return tuple([name for name, pattern in tests if pattern.search(text)] + flags)
-    tests = (("ansi", _ANSI), ("osc", _OSC), ("control", _CONTROL), ("bidi", _BIDI))
-    found = [name for name, pattern in tests if pattern.search(text)]
+        return tuple([name for name, pattern in _SIMPLE if pattern.search(text)] + flags)
+    found = [name for name, pattern in _SIMPLE if pattern.search(text)]
     if any(not _honest_joiner(text, match.start()) for match in _ZERO_WIDTH.finditer(text)):
         found.append("zero-width")
     if _SPACES.search(text):

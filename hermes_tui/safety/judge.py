@@ -150,6 +150,27 @@ def _counted(effect: Effect, facts: FileFacts) -> str:
     return f"Deletes {number} {'file' if count == 1 else 'files'} in {effect.text.removeprefix('Deletes ')}"
 
 
+_SAMPLES = (
+    "python -c 'print(1)'",
+    "node -e 'f(1)'",
+    "perl -e 'print 1'",
+    "ruby -e 'puts 1'",
+    "php -r 'echo 1;'",
+    "sed p x",
+    "awk '{print}' x",
+    "sqlite3 x 'select 1'",
+    "psql -c 'select 1'",
+    "mongosh --eval 'db.x.find()'",
+    "redis-cli get x",
+    "vim -c q x",
+    "git log",
+    "docker ps",
+    "curl x",
+    "find . -name x",
+    "ls | xargs cat",
+    "echo ~/$x `ls` {a,b}",
+    "[ -f x ] && (ls; pwd)",
+)
 _warm = False
 
 
@@ -159,12 +180,7 @@ def warm() -> None:
     if _warm:
         return
     _warm = True
-    samples = (
-        "python -c 'print(1)'", "node -e 'f(1)'", "perl -e 'print 1'", "ruby -e 'puts 1'", "php -r 'echo 1;'", "sed p x", "awk '{print}' x",
-        "sqlite3 x 'select 1'", "psql -c 'select 1'", "mongosh --eval 'db.x.find()'", "redis-cli get x", "vim -c q", "git log", "docker ps",
-        "curl x", "find . -name x", "ls | xargs cat", "kubectl get pods", "aws s3 ls", "npm test", "make x", "echo ~/$x `ls` {a,b}",
-    )  # fmt: skip
-    for command in samples:
+    for command in _SAMPLES:
         judge(command, cwd="/", home="/nonexistent", workspace="/nonexistent/x", facts=ListedFacts(()))
 
 

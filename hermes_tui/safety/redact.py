@@ -1,4 +1,4 @@
-"""Secrets out of everything that is shown, logged, stored or sent: known formats, and values that are known to be secret.
+"""Secrets out of everything that is shown, logged, stored or sent: known formats, and values known to be secret.
 
 The formats are those the issuers publish for secret scanning; a match keeps its first characters, so that a person can
 tell which key it was. Each format has a literal that must be in the text: a search for a literal costs next to nothing,
@@ -84,10 +84,12 @@ _PLAIN_VALUE = re.compile(
 )
 _ENV_LINE = re.compile(
     r"(?m)^(?P<head>[ \t]*(?:export[ \t]+)?[A-Z][A-Z0-9_]{0,60}?"
-    r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD|CREDENTIALS?|DSN|PAT)(?:_[A-Z0-9]{1,20})?=)(?P<quote>['\"]?)(?P<value>[^\r\n'\"]{3,4000})"
+    r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD|CREDENTIALS?|DSN|PAT)(?:_[A-Z0-9]{1,20})?=)"
+    r"(?P<quote>['\"]?)(?P<value>[^\r\n'\"]{3,4000})"
 )
 _AUTH = re.compile(
-    r"(?i:(?P<head>authorization['\"]?[ \t]{0,4}[:=][ \t]{0,4}['\"]?(?:(?:bearer|basic|token|digest|apikey)[ \t]{1,4})?))"
+    r"(?i:(?P<head>authorization['\"]?[ \t]{0,4}[:=][ \t]{0,4}['\"]?"
+    r"(?:(?:bearer|basic|token|digest|apikey)[ \t]{1,4})?))"
     r"(?P<value>[A-Za-z0-9._~+/=-]{8,4000})"
 )
 _BEARER = re.compile(r"(?P<head>[Bb](?:earer|EARER)[ \t]{1,4})(?P<value>[A-Za-z0-9._~+/=-]{16,4000})")
@@ -99,7 +101,8 @@ _HOOK = re.compile(
     r"[\w-]{1,60}\.webhook\.office\.com)/)(?P<value>[A-Za-z0-9_/@-]{8,500})"
 )
 _PEM = re.compile(
-    r"-----BEGIN (?P<kind>[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----(?:(?!-----BEGIN ).){0,20000}?(?:-----END (?P=kind)-----|(?=-----BEGIN )|\Z)",
+    r"-----BEGIN (?P<kind>[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----(?:(?!-----BEGIN ).){0,20000}?"
+    r"(?:-----END (?P=kind)-----|(?=-----BEGIN )|\Z)",
     re.DOTALL,
 )
 

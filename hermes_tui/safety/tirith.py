@@ -34,7 +34,7 @@ class Findings:
 
 
 def find_tirith(home: Path | None = None) -> str | None:
-    """Return the path of the binary: ``$TIRITH_BIN``, then ``PATH``, then ``bin`` below ``home``; None if there is none."""
+    """Return the binary: ``$TIRITH_BIN``, then ``PATH``, then ``bin`` below ``home``; None if there is none."""
     configured = os.environ.get("TIRITH_BIN", "")
     for candidate in (configured, shutil.which("tirith"), str(home / "bin" / "tirith") if home else ""):
         if candidate and os.access(candidate, os.X_OK):
@@ -114,7 +114,7 @@ def _texts(output: bytes) -> tuple[str, ...]:
 
 
 def combine(verdict: Verdict, findings: Findings) -> Verdict:
-    """Return the verdict with Tirith's findings: they can only make it stricter, and "always" is not offered for them."""
+    """Return the verdict with the findings: they only make it stricter, and "always" is not offered for them."""
     decision = strictest(verdict.decision, findings.decision)
     if findings.decision is Decision.ALLOW:
         return verdict

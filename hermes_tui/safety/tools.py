@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import posixpath
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -223,11 +224,20 @@ def judge_tool(
     Never raises: a call whose effects cannot be worked out is asked about.
     """
     if name == "terminal":
-        folder = _text(args, "workdir") or cwd
+        workdir = _text(args, "workdir")
         return judge(
-            _text(args, "command"), cwd=folder, home=home, workspace=workspace, facts=facts, rules=rules, mode=mode, preset=preset,
-            backend=backend, own_home=own_home, deep=deep,
-        )  # fmt: skip
+            _text(args, "command"),
+            cwd=posixpath.normpath(posixpath.join(cwd, re.sub(r"^~(?=/|$)", home, workdir))) if workdir else cwd,
+            home=home,
+            workspace=workspace,
+            facts=facts,
+            rules=rules,
+            mode=mode,
+            preset=preset,
+            backend=backend,
+            own_home=own_home,
+            deep=deep,
+        )
     facts = facts if facts is not None else LocalFacts()
     geography = Geography(home=home, workspace=workspace, own_home=own_home, facts=facts)
     machine = Machine(cwd=cwd, geography=geography, facts=facts, call=dispatch)

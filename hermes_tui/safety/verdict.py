@@ -168,7 +168,7 @@ class RuleSource(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A pattern over canonical commands, effects or tools, and what to do with what it matches. Empty fields match all."""
+    """A pattern over canonical commands, effects or tools, and what to do with a match. Empty fields match all."""
 
     action: RuleAction
     program: str = ""

@@ -1,4 +1,4 @@
-"""Reading the command languages of editors, debuggers and consoles: where they leave themselves for a shell or a file."""
+"""Reading the command languages of editors, debuggers and consoles: their ways out to a shell or a file."""
 
 from __future__ import annotations
 

@@ -215,7 +215,8 @@ class _Reader:
                 "globals()",
                 "sys.modules",
                 "__builtins__",
-                "builtins.__dict__", "__builtins__.__dict__",
+                "builtins.__dict__",
+                "__builtins__.__dict__",
             ):
                 self._unknown("picks a function by name")
 

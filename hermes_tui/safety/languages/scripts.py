@@ -32,7 +32,8 @@ _COMMENTS = {
 _STRINGS = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'"
 _BACKTICK = r"`(?:[^`\\]|\\.)*`"
 _QUOTED_CODE = {
-    "perl": r"(?<![\w$@%&])q[xqw]?\s*(?:\{(?:[^{}\\]|\\.)*\}|\((?:[^()\\]|\\.)*\)|\[(?:[^\[\]\\]|\\.)*\]|<(?:[^<>\\]|\\.)*>|(?P<mark>[/|!#~])(?:(?!(?P=mark)).)*(?P=mark))",
+    "perl": r"(?<![\w$@%&])q[xqw]?\s*(?:\{(?:[^{}\\]|\\.)*\}|\((?:[^()\\]|\\.)*\)|"
+    r"\[(?:[^\[\]\\]|\\.)*\]|<(?:[^<>\\]|\\.)*>|(?P<mark>[/|!#~])(?:(?!(?P=mark)).)*(?P=mark))",
     "ruby": r"%[xqQwW]?(?:\{[^{}]*\}|\([^()]*\)|\[[^\[\]]*\]|<[^<>]*>|(?P<mark>[/|!])(?:(?!(?P=mark)).)*(?P=mark))",
 }
 _RUNS_BACKTICKS = frozenset(("perl", "ruby", "php", "julia"))
@@ -254,9 +255,8 @@ def _apply(machine: Machine, language: str, role: str, name: str, arguments: lis
         machine.add(Verb.DB_DROP, f"Deletes data: {name.rpartition('.')[2]}()", name)
     elif role == "kill":
         machine.add(Verb.KILL, f"Ends a process ({name})", name)
-    elif role == "fork":
-        if re.search(r"while|fork[^;]*fork|loop|for\s*\(\s*;", text):
-            machine.add(Verb.DOS, "Starts copies of itself without end")
+    elif role == "fork" and re.search(r"while|fork[^;]*fork|loop|for\s*\(\s*;", text):
+        machine.add(Verb.DOS, "Starts copies of itself without end")
 
 
 def _read_or_fetch(machine: Machine, source: str, text: str) -> None:

@@ -15,7 +15,7 @@ _WITH_FILE = frozenset("rRwW")
 _WITH_LABEL = frozenset(":btT")
 
 
-def read(machine: Machine, language: str, text: str) -> None:
+def read(machine: Machine, language: str, text: str) -> None:  # noqa: C901 - one branch per command
     """Follow a sed script."""
     pos = 0
     while pos < len(text):

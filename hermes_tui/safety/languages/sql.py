@@ -15,6 +15,27 @@ _TOKEN = re.compile(
     r"(?P<comment>--[^\n]*|/\*.*?\*/|#[^\n]*)|(?P<end>;)|(?P<word>[A-Za-z_][\w$]*)|(?P<space>\s+)|(?P<other>.)",
     re.DOTALL,
 )
+_LEAVES = re.compile(
+    r"\b(?:XP_CMDSHELL|SYS_EXEC|SYS_EVAL|LOAD_EXTENSION|LO_EXPORT|PG_READ_FILE|PG_LS_DIR|PG_TERMINATE_BACKEND|"
+    r"DBMS_SCHEDULER|"
+    r"UTL_HTTP|DBLINK\w*|SP_OACREATE|OPENROWSET|WRITEFILE|EDIT|EVAL) ?\(|XP_CMDSHELL|INTO (?:OUT|DUMP)FILE|LOAD_FILE|"
+    r"CREATE (?:OR REPLACE )?(?:FUNCTION|EXTENSION|LANGUAGE) .*(?:PLPYTHON\w*|PLPERLU|PLSH|LANGUAGE C\b|UNTRUSTED|SONAME)"
+)
+"""Ways out of the database into files, programs and other servers."""
+_DROPS = re.compile(
+    r"DROP (?:TABLE|DATABASE|SCHEMA|VIEW|MATERIALIZED|INDEX|COLUMN|USER|ROLE|FUNCTION|TRIGGER|SEQUENCE|TYPE|"
+    r"KEYSPACE|COLLECTION|"
+    r"TABLESPACE|EXTENSION|PROCEDURE|POLICY|DOMAIN|PUBLICATION|SUBSCRIPTION|SERVER|OWNED|EVENT|RULE|TEMPORARY|"
+    r"GLOBAL|FOREIGN|"
+    r"CONSTRAINT|AGGREGATE|CAST|OPERATOR|STREAM|TASK|WAREHOUSE|STAGE|PIPE|CATALOG|DICTIONARY|NAMED|QUOTA|SETTINGS|"
+    r"ROW|RESOURCE|"
+    r"MODEL|EXTERNAL|SYNONYM|PACKAGE|LANGUAGE|ACCESS|CONVERSION|TEXT|STATISTICS|TRANSFORM|GROUP)"
+)
+_SERVER = re.compile(
+    r"(?:SHUTDOWN|KILL|RESET (?:MASTER|SLAVE|REPLICA)|PURGE|FLUSH (?:TABLES|LOGS|PRIVILEGES)|REINDEX|CLUSTER|"
+    r"VACUUM FULL|DETACH|"
+    r"RESTORE|OPTIMIZE .*FINAL)\b"
+)
 _WHERE_ALL = re.compile(r"WHERE (?:1 ?= ?1|TRUE|1|'' ?= ?''|NOT FALSE|0 ?= ?0|1 ?< ?2|2 ?> ?1)$")
 
 
@@ -69,10 +90,7 @@ def _statement(machine: Machine, statement: str, strings: list[str]) -> None:  #
         machine.add(Verb.EXEC_UNKNOWN, "The database server runs a program", statement[:80], Scope.REMOTE)
         for string in strings:
             machine.run_shell(string.replace("''", "'"))
-    if re.search(
-        r"\b(?:XP_CMDSHELL|SYS_EXEC|SYS_EVAL|LOAD_EXTENSION|LO_EXPORT|PG_READ_FILE|PG_LS_DIR|PG_TERMINATE_BACKEND|DBMS_SCHEDULER|UTL_HTTP|DBLINK\w*|SP_OACREATE|OPENROWSET|WRITEFILE|EDIT|EVAL) ?\(|XP_CMDSHELL|INTO (?:OUT|DUMP)FILE|LOAD_FILE|CREATE (?:OR REPLACE )?(?:FUNCTION|EXTENSION|LANGUAGE) .*(?:PLPYTHON\w*|PLPERLU|PLSH|LANGUAGE C\b|UNTRUSTED|SONAME)",
-        statement,
-    ):
+    if _LEAVES.search(statement):
         machine.add(
             Verb.EXEC_UNKNOWN,
             "The database leaves itself: files or programs of the server",
@@ -82,10 +100,7 @@ def _statement(machine: Machine, statement: str, strings: list[str]) -> None:  #
     words = re.split(r"\bAS ?\(|\bTHEN\b|\bBEGIN\b|\bDO\b", statement)
     for piece in [statement, *words[1:]]:
         piece = piece.strip()
-        if re.match(
-            r"DROP (?:TABLE|DATABASE|SCHEMA|VIEW|MATERIALIZED|INDEX|COLUMN|USER|ROLE|FUNCTION|TRIGGER|SEQUENCE|TYPE|KEYSPACE|COLLECTION|TABLESPACE|EXTENSION|PROCEDURE|POLICY|DOMAIN|PUBLICATION|SUBSCRIPTION|SERVER|OWNED|EVENT|RULE|TEMPORARY|GLOBAL|FOREIGN|CONSTRAINT|AGGREGATE|CAST|OPERATOR|STREAM|TASK|WAREHOUSE|STAGE|PIPE|CATALOG|DICTIONARY|NAMED|QUOTA|SETTINGS|ROW|RESOURCE|MODEL|EXTERNAL|SYNONYM|PACKAGE|LANGUAGE|ACCESS|CONVERSION|TEXT|STATISTICS|TRANSFORM|GROUP)",
-            piece,
-        ):
+        if _DROPS.match(piece):
             machine.add(Verb.DB_DROP, f"Drops {piece[5:60].lower()}", piece[:80])
         elif re.match(r"TRUNCATE\b", piece):
             machine.add(Verb.DB_DROP, f"Empties {piece[9:60].removeprefix('TABLE ').lower() or 'a table'}", piece[:80])
@@ -108,10 +123,7 @@ def _statement(machine: Machine, statement: str, strings: list[str]) -> None:  #
             machine.add(Verb.PRIVILEGE, "Changes who may do what in the database", piece[:80])
         elif re.match(r"(?:REPLACE|INSERT OR REPLACE)\b", piece):
             machine.add(Verb.DB_WRITE, "Replaces rows", piece[:80])
-        elif re.match(
-            r"(?:SHUTDOWN|KILL|RESET (?:MASTER|SLAVE|REPLICA)|PURGE|FLUSH (?:TABLES|LOGS|PRIVILEGES)|REINDEX|CLUSTER|VACUUM FULL|DETACH|RESTORE|OPTIMIZE .*FINAL)\b",
-            piece,
-        ):
+        elif _SERVER.match(piece):
             machine.add(Verb.DB_DROP, f"{piece.split()[0].capitalize()} in the database", piece[:80])
         elif piece.startswith("COPY ") and re.search(r"\bTO ''", piece):
             machine.add(Verb.EXEC_UNKNOWN, "The database server writes a file", piece[:80], Scope.REMOTE)

@@ -1,4 +1,4 @@
-"""The shell's own commands (bash(1), SHELL BUILTIN COMMANDS): those that change what follows, and those that run text."""
+"""The shell's own commands (bash(1), SHELL BUILTIN COMMANDS): what changes what follows, and what runs text."""
 
 from __future__ import annotations
 

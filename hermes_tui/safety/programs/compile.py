@@ -29,7 +29,7 @@ def read_sources(folder: Path | None = None) -> dict[str, Any]:
                 if name in merged:
                     raise TableError(f"{path.name}: {name} is described twice")
             merged[first] = entry
-            merged.update(dict.fromkeys(others, {"same": first}))
+            merged.update({name: {"same": first} for name in others})
     return merged
 
 

@@ -235,7 +235,7 @@ def apply(call: Call, does: Does) -> None:
 
 
 def parse_words(call: Call, words: list[str], *, stop: bool = False) -> list[str]:
-    """Sort the words into options and operands by the table (getopt_long(3)); with ``stop`` end at the first operand."""
+    """Sort words into options and operands by the table (getopt_long(3)); with ``stop`` end at the first operand."""
     spec = call.spec
     options = spec.options
     stop = stop or spec.posix

@@ -104,10 +104,10 @@ def _link(call: Call) -> str:
         end = _end(source, target, into)
         located = machine.locate(end, follow=False)
         exists = located.literal and machine.facts.exists(located.path)
-        if (
-            (call.has("-f", "--force") and exists and located.scope is not Scope.NONE)
-            or located.scope not in (Scope.WORKSPACE, Scope.TEMP, Scope.NONE)
-            or located.scope is Scope.CONTROL
+        if (call.has("-f", "--force") and exists and located.scope is not Scope.NONE) or located.scope not in (
+            Scope.WORKSPACE,
+            Scope.TEMP,
+            Scope.NONE,
         ):
             machine.write(end)
         if located.literal:
@@ -253,7 +253,7 @@ def _chown(call: Call) -> str:
 
 
 @handler("tar")
-def _tar(call: Call) -> str:
+def _tar(call: Call) -> str:  # noqa: C901 - one branch per option
     """tar(1): the mode is an option or the first word; an archive is read or written, members the other way round."""
     machine = call.machine
     words = call.argv[1:]

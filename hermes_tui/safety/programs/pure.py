@@ -70,26 +70,29 @@ def printf(words: list[str]) -> str:
     form = ansi_c(form.replace("\\'", "'")) if "\\" in form else form
     out: list[str] = []
     for _ in range(1000):
-        used = 0
-
-        def one(match: re.Match[str]) -> str:
-            nonlocal used
-            if match.group() == "%%":
-                return "%"
-            flags, width, precision, kind = match.groups()
-            if width == "*":
-                used += 1
-            if precision == "*":
-                used += 1
-            value = arguments[used] if used < len(arguments) else ""
-            used += 1
-            return _formatted(value, flags or "", width, precision, kind)
-
-        out.append(_FORMAT.sub(one, form))
+        text, used = _format_once(form, arguments)
+        out.append(text)
         arguments = arguments[used:]
         if not arguments or not used:
             break
     return "".join(out)[:MAX_TEXT]
+
+
+def _format_once(form: str, arguments: list[str]) -> tuple[str, int]:
+    """Return the format filled in once, and how many arguments that took."""
+    used = 0
+
+    def one(match: re.Match[str]) -> str:
+        nonlocal used
+        if match.group() == "%%":
+            return "%"
+        flags, width, precision, kind = match.groups()
+        used += (width == "*") + (precision == "*")
+        value = arguments[used] if used < len(arguments) else ""
+        used += 1
+        return _formatted(value, flags or "", width, precision, kind)
+
+    return _FORMAT.sub(one, form), used
 
 
 def _formatted(value: str, flags: str, width: str | None, precision: str | None, kind: str) -> str:

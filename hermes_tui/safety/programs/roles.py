@@ -334,7 +334,7 @@ def _stdin_shell(call: Call) -> None:
 
 
 def take(call: Call, roles: tuple[str, ...]) -> str | None:
-    """Give each operand its role; a starred role takes what the roles after it leave. Returns the output of a command run."""
+    """Give each operand its role; a starred role takes what those after it leave. Returns a command's output."""
     operands = list(call.operands)
     for number, role in enumerate(roles):
         after = len(roles) - number - 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from hermes_tui.safety.shell.machine import Machine
 
 _ASSIGN = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL | re.ASCII)
+_PARALLEL_MARK = re.compile(r"\{[./]*\d*\}")
 _HOST = re.compile(r"(?:[\w.+-]+@)?(?:[\w.-]+|\[[0-9a-fA-F:]+\])")
 
 
@@ -66,7 +68,7 @@ def run_text_in(
 
 @handler("shell")
 def _shell(call: Call) -> str:
-    """sh(1), bash(1): the first operand after ``-c`` is code, else the first operand is a script, else standard input is."""
+    """sh(1): the first operand after ``-c`` is code, else the first operand is a script, else standard input is."""
     machine = call.machine
     words = call.argv[1:]
     code = reads_stdin = False
@@ -133,11 +135,7 @@ def _interpreter(call: Call) -> str | None:
     operands = call.operands
     if operands:
         script = operands[0]
-        if (
-            script.endswith("manage.py")
-            or script.endswith(("/artisan", "/console"))
-            or script in ("artisan", "bin/rails", "bin/console")
-        ):
+        if script.endswith(("manage.py", "/artisan", "/console")) or script in ("artisan", "bin/rails", "bin/console"):
             HANDLERS["builder"](replace(call, operands=operands[1:]))
         return script_file(machine, language, script, operands[1:], call.stdin, call.want)
     if call.stdin is not None and call.stdin.text and not call.options_only_show():
@@ -394,6 +392,11 @@ def _paths_of(text: str) -> str:
     return words[0] if len(words) == 1 else UNKNOWN if FETCHED not in text else FETCHED
 
 
+def _just(text: str) -> Callable[[re.Match[str]], str]:
+    """Return a replacement that stands for itself, whatever backslashes it holds."""
+    return lambda _: text
+
+
 @handler("parallel")
 def _parallel(call: Call) -> str:
     """GNU parallel: a command, then ``:::`` and its arguments; each is run by a shell."""
@@ -405,24 +408,19 @@ def _parallel(call: Call) -> str:
     if not marks or "::::" in words:
         text = call.stdin.text if call.stdin is not None else UNKNOWN
         inputs = text.split("\n") if is_literal(text) else [_paths_of(text)]
+    line = " ".join(command)
     for item in [item for item in inputs if item][:100]:
-        line = (command and " ".join(command)) or ""
-        filled = re.sub(r"\{[./]*\d*\}", lambda _, item=item: item, line) if "{" in line else f"{line} {item}".strip()  # type: ignore[misc]
-        if len(command) > 1 and is_literal(filled):
-            machine.run_shell(filled)
-        elif len(command) > 1:
-            machine.call(
-                [re.sub(r"\{[./]*\d*\}", lambda _, item=item: item, word) for word in command]
-                if "{" in line
-                else [*command, item]
-            )  # type: ignore[misc]
+        filled = _PARALLEL_MARK.sub(_just(item), line) if "{" in line else f"{line} {item}".strip()
+        if len(command) > 1 and not is_literal(filled):
+            words = [_PARALLEL_MARK.sub(_just(item), word) for word in command] if "{" in line else [*command, item]
+            machine.call(words)
         else:
             machine.run_shell(filled)
     return OUTPUT
 
 
 @handler("find")
-def _find(call: Call) -> str:
+def _find(call: Call) -> str:  # noqa: C901 - one branch per option
     """find(1): paths, then an expression with tests that narrow and actions that do."""
     machine = call.machine
     words = call.argv[1:]

@@ -249,7 +249,7 @@ def _smart(call: Call) -> str | None:
     return None
 
 
-# -- passwords, clipboards, planned jobs --------------------------------------------------------------------------------
+# -- passwords, clipboards, planned jobs -------------------------------------------------------------------------------
 
 
 @handler("password-store")

@@ -1,8 +1,8 @@
 """Program tables: the grammar of a program's options, and what they do, as data.
 
 The YAML files beside this module are the source; ``tables.json`` is compiled from them (``python -m
-hermes_tui.safety.programs.compile``), since a judgement must not wait for a YAML parser. ``docs/safety.md`` explains the
-format for those who add programs.
+hermes_tui.safety.programs.compile``), since a judgement must not wait for a YAML parser. ``docs/safety.md``
+explains the format for those who add programs.
 """
 
 from __future__ import annotations

@@ -13,6 +13,9 @@ from hermes_tui.safety.shell.values import FETCHED, OUTPUT, is_literal, is_unkno
 from hermes_tui.safety.verdict import Scope, Verb
 
 _FOREIGN = re.compile(r"(?:https?|git|ssh|ftp)(?:\+\w+)?://|git\+|github:|gitlab:|bitbucket:|gist:|git@")
+_GO_TOOLS = re.compile(
+    r"(?:golang\.org/x|github\.com/(?:golang|golangci|go-delve)|google\.golang\.org|honnef\.co|mvdan\.cc)/"
+)
 _OWN_PREFIX = re.compile(r"npm:|jsr:")
 
 
@@ -157,14 +160,10 @@ def _pip_uninstall(call: Call) -> str | None:
 def _go_run(call: Call) -> str:
     """go run, go install: a module path with a version comes from the network, unless it is a well-known tool's."""
     for word in call.operands[:1]:
-        if "@" in word or (
-            re.match(r"[\w-]+\.[\w.-]+/", word) and not word.endswith(".go") and call.spec.name == "go run"
-        ):
-            if call.spec.name == "go run" or not re.match(
-                r"(?:golang\.org/x|github\.com/(?:golang|golangci|go-delve)|google\.golang\.org|honnef\.co|mvdan\.cc)/",
-                word,
-            ):
-                call.add(Verb.EXEC_UNKNOWN, f"Fetches and builds {shown(word)}", shown(word), Scope.REMOTE)
+        runs = call.spec.name == "go run"
+        fetched = "@" in word or (runs and not word.endswith(".go") and re.match(r"[\w-]+\.[\w.-]+/", word))
+        if fetched and (runs or not _GO_TOOLS.match(word)):
+            call.add(Verb.EXEC_UNKNOWN, f"Fetches and builds {shown(word)}", shown(word), Scope.REMOTE)
     return OUTPUT
 
 
@@ -216,12 +215,10 @@ def _builder(call: Call) -> str:
     """Task runners: targets are the project's own, except those whose names mean the database or a publication."""
     for word in call.operands[:4]:
         if _TASK_DESTROYS.fullmatch(word):
-            verb = Verb.PUBLISH if word.startswith(("publish", "release", "deploy")) else Verb.DB_DROP
-            call.add(
-                verb,
-                f"{shown(call.argv[0])} {shown(word)}: by its name this {'publishes' if verb is Verb.PUBLISH else 'destroys data'}",
-                shown(word),
-            )
+            publishes = word.startswith(("publish", "release", "deploy"))
+            what = f"{shown(call.argv[0])} {shown(word)}: by its name this "
+            verb = Verb.PUBLISH if publishes else Verb.DB_DROP
+            call.add(verb, what + ("publishes" if publishes else "destroys data"), shown(word))
             return OUTPUT
     joined = " ".join(call.operands[:4])
     if joined.startswith(("migrate zero", "install:", "push ")) or re.match(

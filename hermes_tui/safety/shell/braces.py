@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from hermes_tui.safety.shell.nodes import Lit, Part
 
@@ -73,7 +74,7 @@ def _alternatives(items: list[str | Part], start: int) -> tuple[list[list[str | 
         return None
     if commas:
         edges = [start, *commas, end]
-        return [items[low + 1 : high] for low, high in zip(edges, edges[1:], strict=False)], end
+        return [items[low + 1 : high] for low, high in pairwise(edges)], end
     body = items[start + 1 : end]
     if all(isinstance(item, str) for item in body):
         return _range("".join(str(item) for item in body), end)

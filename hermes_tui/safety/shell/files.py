@@ -305,7 +305,7 @@ class Files:
             self.remember(located.path, kind="gone", fresh=False)
 
     def move(self, source: str, target: str, *, into: bool) -> None:
-        """Move or rename: what is lost is what stood at the target, and the source's place where it leaves the project."""
+        """Move or rename: lost is what stood at the target, and the source's place where it leaves the project."""
         located = self.locate(source, follow=False)
         end = posixpath.join(target, posixpath.basename(source.rstrip("/"))) if into else target
         goal = self.locate(end)

@@ -303,10 +303,10 @@ class Parser(Lexer):
             words = []
             while True:
                 self.skip_blanks()
-                word = self.word()
-                if word is None:
+                item = self.word()
+                if item is None:
                     break
-                words.append(word)
+                words.append(item)
         return For(name.literal, words, self._for_body(), self._redirects(), select)
 
     def _for_body(self) -> Sequence:
@@ -391,10 +391,7 @@ class Parser(Lexer):
                 self.pos += 2
                 return Test(words, self._redirects())
             start = self.pos
-            if regex:
-                word, regex = self._regex_word(), False
-            else:
-                word = self.word()
+            word = self._regex_word() if regex else self.word()
             if word is None:
                 size = 2 if source[self.pos : self.pos + 2] in ("&&", "||") else 1
                 text = source[self.pos : self.pos + size]

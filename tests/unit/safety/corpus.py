@@ -35,9 +35,16 @@ def corpus() -> tuple[Row, ...]:
         raw: dict[str, Any] = json.loads(line)
         rows.append(
             Row(
-                raw["id"], raw["command"], raw["label"], raw["expected_prompt"], raw["expected_block"], raw["contested"],
-                raw["category"], raw["technique"], tuple(raw["display"]),
-            )  # fmt: skip
+                raw["id"],
+                raw["command"],
+                raw["label"],
+                raw["expected_prompt"],
+                raw["expected_block"],
+                raw["contested"],
+                raw["category"],
+                raw["technique"],
+                tuple(raw["display"]),
+            )
         )
     return tuple(rows)
 
@@ -67,7 +74,7 @@ class Share:
 
 
 def score(decisions: dict[str, str], flags: dict[str, tuple[str, ...]]) -> dict[str, Share]:
-    """Return the figures of issue and docs, each as a share of what should be so (false prompts: of what stays silent)."""
+    """Return the figures, each as a share of what should be so (for false prompts: of what stays silent)."""
     shares: dict[str, Share] = defaultdict(Share)
     for row in corpus():
         decision = decisions[row.id]

@@ -37,7 +37,9 @@ def shares(request: pytest.FixtureRequest) -> dict[str, Share]:
     times.sort()
     lines = ["", f"command safety, {len(corpus())} commands", f"{'figure':<40} {'share':>8} {'target':>8}"]
     lines += [f"{name:<40} {figures[name].per_cent:7.1f}% {target:7.1f}%" for name, target in TARGETS.items()]
-    lines.append(f"ms a command: p50 {times[len(times) // 2]:.3f}, p99 {times[int(len(times) * 0.99)]:.3f}, most {times[-1]:.3f}")
+    lines.append(
+        f"ms a command: p50 {times[len(times) // 2]:.3f}, p99 {times[int(len(times) * 0.99)]:.3f}, most {times[-1]:.3f}"
+    )
     reporter = request.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None:
         for line in lines:
@@ -52,12 +54,14 @@ def test_the_corpus_scores_at_least_the_target(shares: dict[str, Share], figure:
 
 
 def test_every_technique_of_hiding_is_flagged(shares: dict[str, Share]) -> None:
-    weak = {name: share.others for name, share in shares.items() if name.startswith("technique") and share.per_cent < 97}
+    weak = {
+        name: share.others for name, share in shares.items() if name.startswith("technique") and share.per_cent < 97
+    }
     assert not weak
 
 
 def test_the_words_that_bash_ran_are_among_the_words_worked_out() -> None:
-    """For commands made of literals: every argv that the oracle recorded was extracted (words out of files are no literals)."""
+    """Every argv that the oracle recorded was extracted, for commands made of literals (words of files are none)."""
     missing, compared = [], 0
     for row in corpus():
         recorded = oracle().get(row.id, [])
@@ -65,15 +69,21 @@ def test_the_words_that_bash_ran_are_among_the_words_worked_out() -> None:
             continue
         extracted = {tuple(argv) for argv in verdict(row.command).commands}
         compared += 1
-        literal = [argv for argv in recorded if all(re.search(rf"(?<![\w/]){re.escape(word)}(?![\w])", row.command) for word in argv)]
+        literal = [
+            argv
+            for argv in recorded
+            if all(re.search(rf"(?<![\w/]){re.escape(word)}(?![\w])", row.command) for word in argv)
+        ]
         missing += [(row.command, argv) for argv in literal if not _found(tuple(argv), extracted)]
     assert compared > 500
     assert not missing
 
 
 def _found(argv: tuple[str, ...], extracted: set[tuple[str, ...]]) -> bool:
-    """Whether the argv was worked out, or all of it but the words that come from an unknown input (shown as an ellipsis)."""
-    return argv in extracted or any(words[: len(argv)] == argv and all("…" in word for word in words[len(argv) :]) for words in extracted)
+    """Whether the argv was worked out, all but the words of an unknown input (shown as an ellipsis)."""
+    return argv in extracted or any(
+        words[: len(argv)] == argv and all("…" in word for word in words[len(argv) :]) for words in extracted
+    )
 
 
 @pytest.mark.parametrize(

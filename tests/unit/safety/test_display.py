@@ -17,7 +17,10 @@ from tests.unit.safety.fixture import verdict
         ("ls \x00", "control"),
         ("ls \x7f", "control"),
         ("ls \u2028", "control"),
-        *[(f"ls {char}x", "bidi") for char in "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"],
+        *[
+            (f"ls {char}x", "bidi")
+            for char in "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+        ],
         ("r\u200bm", "zero-width"),
         ("r\u00adm", "zero-width"),
         ("r\ufeffm", "zero-width"),
@@ -64,7 +67,9 @@ def test_honest_text_is_calm(text: str) -> None:
     assert not any(hidden for _, hidden in show_hidden(text))
 
 
-@pytest.mark.parametrize("text", ["ls \x1b[2Kx", "a\u202eb", "r\u200bm", "ls\u00a0x", "a\rb", "x\U000e0041y", "r\u0301m"])
+@pytest.mark.parametrize(
+    "text", ["ls \x1b[2Kx", "a\u202eb", "r\u200bm", "ls\u00a0x", "a\rb", "x\U000e0041y", "r\u0301m"]
+)
 def test_what_is_hidden_is_shown_and_nothing_is_lost(text: str) -> None:
     pieces = show_hidden(text)
     assert any(hidden for _, hidden in pieces)

@@ -77,10 +77,19 @@ def _alternatives(*forms: str) -> list[Callable[[str], str]]:
 
 SPELLINGS: dict[str, Callable[[str], str]] = {
     function.__name__: function
-    for function in (_quoted_name, _escaped_name, _ansi_name, _default_name, _name_in_variable, _substituted_name, _pieces)
+    for function in (
+        _quoted_name,
+        _escaped_name,
+        _ansi_name,
+        _default_name,
+        _name_in_variable,
+        _substituted_name,
+        _pieces,
+    )
 }
 WRAPPINGS: dict[str, Callable[[str], str]] = {
-    function.__name__: function for function in (_shell, _shells, _evaluated, _here_string, _here_document, _decoded, _function)
+    function.__name__: function
+    for function in (_shell, _shells, _evaluated, _here_string, _here_document, _decoded, _function)
 } | {
     form: wrap
     for form, wrap in [
@@ -117,7 +126,12 @@ WRAPPINGS: dict[str, Callable[[str], str]] = {
 
 def _plain(row: Row) -> bool:
     """Whether the command is one program with plain words, so that each spelling means the very same."""
-    return row.command.isascii() and row.technique == "plain" and not any(sign in row.command for sign in "|&;<>`\n(){}!#$") and row.command[0].isalpha()
+    return (
+        row.command.isascii()
+        and row.technique == "plain"
+        and not any(sign in row.command for sign in "|&;<>`\n(){}!#$")
+        and row.command[0].isalpha()
+    )
 
 
 PLAIN = [row for row in corpus() if row.asks and not row.contested and _plain(row)]
@@ -143,7 +157,19 @@ def test_a_danger_inside_another_command_is_seen(name: str) -> None:
     assert not [mutant for row, mutant in wrapped if _weaker(row, mutant)]
 
 
-@pytest.mark.parametrize("form", ["echo @", "printf '%s' @", "grep -F @ README.md", "git commit -m @", "test -n @", ": @", "x=@", "python3 -c 'print(1)' @"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "echo @",
+        "printf '%s' @",
+        "grep -F @ README.md",
+        "git commit -m @",
+        "test -n @",
+        ": @",
+        "x=@",
+        "python3 -c 'print(1)' @",
+    ],
+)
 def test_a_danger_that_is_data_is_silent(form: str) -> None:
     """The text of every dangerous command, quoted as one word, given to a program that only looks at it."""
     loud = []
@@ -160,7 +186,9 @@ def test_a_danger_in_a_quoted_here_document_is_silent() -> None:
     loud = [
         row.command[:120]
         for row in corpus()
-        if row.asks and not row.display and verdict(f"cat > new-file.md <<'END_OF_TEXT'\n{row.command}\nEND_OF_TEXT").decision.rank >= Decision.ASK.rank
+        if row.asks
+        and not row.display
+        and verdict(f"cat > new-file.md <<'END_OF_TEXT'\n{row.command}\nEND_OF_TEXT").decision.rank >= Decision.ASK.rank
     ]
     assert not loud
 
@@ -169,7 +197,11 @@ def test_a_danger_in_a_comment_is_silent() -> None:
     loud = [
         row.command
         for row in corpus()
-        if row.asks and not row.display and "\n" not in row.command and "\\" not in row.command and verdict(f"ls # {row.command}").decision.rank >= Decision.ASK.rank
+        if row.asks
+        and not row.display
+        and "\n" not in row.command
+        and "\\" not in row.command
+        and verdict(f"ls # {row.command}").decision.rank >= Decision.ASK.rank
     ]
     assert not loud
 

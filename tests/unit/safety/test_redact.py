@@ -49,7 +49,9 @@ SECRETS = {
 
 
 @pytest.mark.parametrize("name", SECRETS)
-@pytest.mark.parametrize("frame", ["{}", "key is {} ok", '{{"k": "{}"}}', "X={}\n", "https://x.test/?t={}&b=1", "curl -H 'X: {}'"])
+@pytest.mark.parametrize(
+    "frame", ["{}", "key is {} ok", '{{"k": "{}"}}', "X={}\n", "https://x.test/?t={}&b=1", "curl -H 'X: {}'"]
+)
 def test_a_key_of_a_known_format_is_gone(name: str, frame: str) -> None:
     secret = SECRETS[name]
     cleaned = redact(frame.format(secret))
@@ -77,7 +79,7 @@ def test_a_key_of_a_known_format_is_gone(name: str, frame: str) -> None:
         ("https://hooks.slack.com/services/T000/B000/" + _X, _X),
         ("AccountKey=" + _X + _X + "==;EndpointSuffix=x", _X),
         ("GITHUB_TOKEN=plain-looking-value\n", "plain-looking-value"),
-        ("  STRIPE_SECRET=\"quoted value here\"\n", "quoted value here"),
+        ('  STRIPE_SECRET="quoted value here"\n', "quoted value here"),
     ],
 )
 def test_a_value_that_its_name_gives_away_is_gone(text: str, secret: str) -> None:
@@ -134,11 +136,29 @@ def test_known_values_go_even_when_the_switch_is_off() -> None:
 
 
 def test_secrets_of_the_environment_are_found_by_name() -> None:
-    found = secrets_of_environment([("OPENAI_API_KEY", "value-one"), ("PATH", "/usr/bin"), ("PWD", "/home/dev"), ("DB_PASSWORD", "value-two"), ("X_TOKEN", "abc")])
+    found = secrets_of_environment(
+        [
+            ("OPENAI_API_KEY", "value-one"),
+            ("PATH", "/usr/bin"),
+            ("PWD", "/home/dev"),
+            ("DB_PASSWORD", "value-two"),
+            ("X_TOKEN", "abc"),
+        ]
+    )
     assert found == ["value-one", "value-two"]
 
 
-@pytest.mark.parametrize("text", ["token=" * 20_000, "eyJ" * 40_000, "a.b:" * 30_000, "https://" * 15_000, "-----BEGIN PRIVATE KEY-----" * 4000, "x" * 200_000 + "secret"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token=" * 20_000,
+        "eyJ" * 40_000,
+        "a.b:" * 30_000,
+        "https://" * 15_000,
+        "-----BEGIN PRIVATE KEY-----" * 4000,
+        "x" * 200_000 + "secret",
+    ],
+)
 def test_no_text_makes_it_slow(text: str) -> None:
     started = time.thread_time()
     redact(text)

@@ -11,9 +11,59 @@ from hermes_tui.safety.shell.parser import parse
 from tests.unit.safety.fixture import verdict
 
 _PIECES = st.sampled_from(
-    ["rm", " ", "-rf", "/", "$", "{", "}", "(", ")", "'", '"', "`", "\\", "\n", "<<", "EOF", "<", ">", "|", "&", ";", "#", "x=", "$(", "${x:-", "if ",
-     "then ", "fi", "for i in ", "do ", "done", "case x in ", "esac", "[[ ", " ]]", "((", "))", "eval ", "~", "*", "[", "]", "{a,b}", "\t", "é", "\u202e", "\x00", "!", "function f", "=("]
-)  # fmt: skip
+    [
+        "rm",
+        " ",
+        "-rf",
+        "/",
+        "$",
+        "{",
+        "}",
+        "(",
+        ")",
+        "'",
+        '"',
+        "`",
+        "\\",
+        "\n",
+        "<<",
+        "EOF",
+        "<",
+        ">",
+        "|",
+        "&",
+        ";",
+        "#",
+        "x=",
+        "$(",
+        "${x:-",
+        "if ",
+        "then ",
+        "fi",
+        "for i in ",
+        "do ",
+        "done",
+        "case x in ",
+        "esac",
+        "[[ ",
+        " ]]",
+        "((",
+        "))",
+        "eval ",
+        "~",
+        "*",
+        "[",
+        "]",
+        "{a,b}",
+        "\t",
+        "é",
+        "\u202e",
+        "\x00",
+        "!",
+        "function f",
+        "=(",
+    ]
+)
 
 
 @settings(max_examples=400, deadline=None)
@@ -38,7 +88,7 @@ def test_a_text_that_does_not_parse_is_never_silent(text: str) -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.text(alphabet=st.characters(blacklist_characters="'\0", blacklist_categories=("Cs",)), max_size=80))
+@given(st.text(alphabet=st.characters(exclude_characters="'\0", exclude_categories=["Cs"]), max_size=80))
 def test_text_in_single_quotes_is_data(text: str) -> None:
     """Only what the text itself looks like on a screen can make it ask."""
     found = verdict(f"printf '%s' '{text}'")

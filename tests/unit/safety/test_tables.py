@@ -35,22 +35,44 @@ def test_every_role_and_handler_that_a_table_names_exists() -> None:
         assert top is not None
         for spec in _specs(top):
             wrong += [f"{spec.name}: code {spec.code}" for _ in [0] if spec.code and spec.code not in HANDLERS]
-            wrong += [f"{spec.name} {name}: {option.role}" for name, option in spec.options.items() if option.role not in ROLES]
-            wrong += [f"{spec.name}: {role}" for role in spec.args if role not in ("argv", "shell-argv") and role.rstrip("*?") not in ROLES]
-            wrong += [f"{spec.name}: stdin {spec.stdin}" for _ in [0] if spec.stdin and "stdin-" + spec.stdin not in ROLES]
+            wrong += [
+                f"{spec.name} {name}: {option.role}"
+                for name, option in spec.options.items()
+                if option.role not in ROLES
+            ]
+            wrong += [
+                f"{spec.name}: {role}"
+                for role in spec.args
+                if role not in ("argv", "shell-argv") and role.rstrip("*?") not in ROLES
+            ]
+            wrong += [
+                f"{spec.name}: stdin {spec.stdin}" for _ in [0] if spec.stdin and "stdin-" + spec.stdin not in ROLES
+            ]
     assert not wrong
 
 
 @pytest.mark.parametrize(("expected", "command"), EXAMPLES, ids=[command for _, command in EXAMPLES])
 def test_an_example_of_a_table_is_true(expected: str, command: str) -> None:
     found = verdict(command)
-    seen = "quiet" if found.decision in (Decision.ALLOW, Decision.NOTE) else "block" if found.decision is Decision.BLOCK else "ask"
+    seen = (
+        "quiet"
+        if found.decision in (Decision.ALLOW, Decision.NOTE)
+        else "block"
+        if found.decision is Decision.BLOCK
+        else "ask"
+    )
     assert seen == expected, found.reason
 
 
 @pytest.mark.parametrize(
     "text",
-    ["x: {opts: {a: '='}}", "x: {unknown: 1}", "x: 'nonsense Does things'", "'a b': '-'\nb: '-'", "x: {opts: {-a: '! nonsense x'}}"],
+    [
+        "x: {opts: {a: '='}}",
+        "x: {unknown: 1}",
+        "x: 'nonsense Does things'",
+        "'a b': '-'\nb: '-'",
+        "x: {opts: {-a: '! nonsense x'}}",
+    ],
 )
 def test_a_table_that_breaks_the_format_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "bad.yaml").write_text(text)

@@ -27,11 +27,21 @@ async def test_the_exit_status_is_the_decision(tmp_path: Path, status: int, deci
 async def test_the_command_is_one_argument_after_a_double_dash(tmp_path: Path) -> None:
     out = tmp_path / "out"
     await Tirith(_program(tmp_path, f"printf '%s\\n' \"$@\" > {out}\n")).check("--help; rm 'x'")
-    assert out.read_text().splitlines() == ["check", "--json", "--non-interactive", "--shell", "posix", "--", "--help; rm 'x'"]
+    assert out.read_text().splitlines() == [
+        "check",
+        "--json",
+        "--non-interactive",
+        "--shell",
+        "posix",
+        "--",
+        "--help; rm 'x'",
+    ]
 
 
 @pytest.mark.parametrize(("fail_open", "decision"), [(True, Decision.ALLOW), (False, Decision.ASK)])
-async def test_a_failure_is_said_once_and_goes_by_the_setting(tmp_path: Path, fail_open: bool, decision: Decision) -> None:
+async def test_a_failure_is_said_once_and_goes_by_the_setting(
+    tmp_path: Path, fail_open: bool, decision: Decision
+) -> None:
     scanner = Tirith(_program(tmp_path, "exit 77\n"), fail_open=fail_open)
     first, second = await scanner.check("x"), await scanner.check("x")
     assert (first.decision, second.decision) == (decision, decision)

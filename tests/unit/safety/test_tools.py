@@ -21,7 +21,10 @@ def _judge(name: str, args: dict[str, Any], **fields: Any) -> Verdict:
         ("write_file", {"path": "src/app.py", "content": "x"}),
         ("write_file", {"path": "/tmp/x", "content": "x"}),
         ("patch", {"path": "src/app.py", "old_string": "a", "new_string": "b"}),
-        ("patch", {"mode": "patch", "patch": "*** Begin Patch\n*** Update File: src/app.py\n@@\n-a\n+b\n*** End Patch"}),
+        (
+            "patch",
+            {"mode": "patch", "patch": "*** Begin Patch\n*** Update File: src/app.py\n@@\n-a\n+b\n*** End Patch"},
+        ),
         ("read_file", {"path": "README.md"}),
         ("read_file", {"path": ".env"}),
         ("search_files", {"pattern": "x"}),
@@ -81,7 +84,10 @@ def test_what_reaches_further_asks(name: str, args: dict[str, Any]) -> None:
         ("write_file", {"path": "~/.hermes/config.yaml", "content": "x"}),
         ("write_file", {"path": "/home/dev/project/../.hermes/approvals.yaml", "content": "x"}),
         ("patch", {"path": "~/.hermes/plugins/x/__init__.py"}),
-        ("patch", {"mode": "patch", "patch": "*** Begin Patch\n*** Add File: /home/dev/.hermes/tools/x.py\n*** End Patch"}),
+        (
+            "patch",
+            {"mode": "patch", "patch": "*** Begin Patch\n*** Add File: /home/dev/.hermes/tools/x.py\n*** End Patch"},
+        ),
         ("terminal", {"command": "echo x > ~/.hermes/.env"}),
         ("process", {"action": "submit", "data": "rm -rf /"}),
     ],
@@ -109,7 +115,9 @@ def test_always_is_not_offered_for_code() -> None:
     assert found.session_rule is not None
 
 
-@pytest.mark.parametrize("args", [{}, {"path": None}, {"path": 5}, {"patch": ["x"]}, {"urls": "x"}, {"path": "\x00"}, {"path": "\ufdd0"}])
+@pytest.mark.parametrize(
+    "args", [{}, {"path": None}, {"path": 5}, {"patch": ["x"]}, {"urls": "x"}, {"path": "\x00"}, {"path": "\ufdd0"}]
+)
 def test_odd_arguments_are_survived(args: dict[str, Any]) -> None:
     for name in ("write_file", "patch", "read_file", "web_extract", "execute_code", "process", "cronjob", "terminal"):
         assert _judge(name, args).decision in Decision
