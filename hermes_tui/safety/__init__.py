@@ -4,7 +4,7 @@
 nothing of screens or agents and can stand alone.
 """
 
-from hermes_tui.safety.facts import FileFacts, ListedFacts, LocalFacts
+from hermes_tui.safety.facts import EnvironmentFacts, FileFacts, ListedFacts, LocalFacts, facts_of
 from hermes_tui.safety.judge import classify, judge
 from hermes_tui.safety.redact import Redactor, redact
 from hermes_tui.safety.rules import Rules
@@ -14,6 +14,7 @@ from hermes_tui.safety.verdict import Decision, Effect, Rule, RuleAction, RuleSo
 __all__ = [
     "Decision",
     "Effect",
+    "EnvironmentFacts",
     "FileFacts",
     "ListedFacts",
     "LocalFacts",
@@ -26,6 +27,7 @@ __all__ = [
     "Verb",
     "Verdict",
     "classify",
+    "facts_of",
     "judge",
     "judge_tool",
     "redact",

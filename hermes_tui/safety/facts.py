@@ -7,6 +7,8 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
+from hermes_tui.protocol.environment import Environment, EnvironmentFailure, FileStat
+
 MAX_LINKS = 40
 """As many links as Linux follows (path_resolution(7))."""
 
@@ -199,3 +201,76 @@ class ListedFacts:
 
     def created_this_session(self, path: str) -> bool:
         return path in self._created
+
+
+class EnvironmentFacts:
+    """Facts from the machine that an environment runs on, each asked once and only when a judgement needs it.
+
+    Blocks for a round trip per question, so it belongs in a pool thread. What cannot be asked counts as there: a lost
+    connection must not turn an overwrite into a new file.
+    """
+
+    def __init__(self, environment: Environment, created: Iterable[str] = ()) -> None:
+        self._environment = environment
+        self._created = frozenset(created)
+        self._stats: dict[str, FileStat | None] = {}
+        self._names: dict[str, list[str]] = {}
+        self._failed = False
+
+    def _stat(self, path: str) -> FileStat | None:
+        if path not in self._stats:
+            try:
+                self._stats[path] = self._environment.stat(path)
+            except (EnvironmentFailure, OSError, ValueError):
+                self._failed = True
+                return None
+        return self._stats[path]
+
+    def exists(self, path: str) -> bool:
+        return self._stat(path) is not None or self._failed
+
+    def is_dir(self, path: str) -> bool:
+        found = self._stat(path)
+        return found is not None and found.is_dir
+
+    def realpath(self, path: str) -> str:
+        try:
+            return self._environment.realpath(path)
+        except (EnvironmentFailure, OSError, ValueError):
+            return path
+
+    def glob(self, folder: str) -> list[str]:
+        if folder not in self._names:
+            try:
+                self._names[folder] = [posixpath.basename(entry.path) for entry in self._environment.list_dir(folder)]
+            except (EnvironmentFailure, OSError, ValueError):
+                self._names[folder] = []
+        return self._names[folder]
+
+    def size(self, path: str) -> int:
+        found = self._stat(path)
+        return -1 if found is None else found.size
+
+    def count_files(self, path: str, limit: int) -> int:
+        """Return the entries of the folder itself: walking a remote tree would take too long."""
+        return min(limit, len(self.glob(path)))
+
+    def read_text(self, path: str, limit: int) -> str | None:
+        size = self.size(path)
+        if not 0 <= size <= limit:
+            return None
+        try:
+            return self._environment.read_bytes(path, limit=limit).decode("utf-8")
+        except (EnvironmentFailure, OSError, ValueError):
+            return None
+
+    def untracked(self, paths: Iterable[str], cwd: str) -> int | None:
+        return None
+
+    def created_this_session(self, path: str) -> bool:
+        return path in self._created
+
+
+def facts_of(environment: Environment, created: Iterable[str] = ()) -> FileFacts:
+    """Return the facts for commands that run in ``environment``: the local disk, or the other machine's."""
+    return LocalFacts(created) if environment.name == "local" else EnvironmentFacts(environment, created)
