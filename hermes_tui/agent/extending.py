@@ -11,7 +11,8 @@ from hermes_tui.agent.model_choice import ModelChoice
 from hermes_tui.agent.options import SessionParts
 from hermes_tui.agent.side_model import ask_model
 from hermes_tui.extensions.loader import Extensions
-from hermes_tui.protocol.events import McpServerChanged, Notice, NoticeLevel, PluginsLoaded
+from hermes_tui.extensions.mcp.services import Notify
+from hermes_tui.protocol.events import McpServerChanged, PluginsLoaded
 from hermes_tui.safety.injection import find_injection
 from hermes_tui.tools.registry import ToolRegistry, registry
 
@@ -24,6 +25,7 @@ def make_extensions(
     models: ModelChoice,
     *,
     workspace: Callable[[], str],
+    notify: Notify,
     redact: Callable[[str], str],
     tools_changed: Callable[[], None],
     say: Callable[[str], None],
@@ -31,9 +33,6 @@ def make_extensions(
     """Return the extensions of a run. ``say`` sends a message into the conversation, on the engine's loop."""
     options = parts.options
     tools = options.tools if isinstance(options.tools, ToolRegistry) else registry
-
-    def notify(level: NoticeLevel, text: str) -> None:
-        parts.publish(Notice(level=level, text=text))
 
     def changed(server: str) -> None:
         tools_changed()

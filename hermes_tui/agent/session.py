@@ -75,6 +75,8 @@ class Session:
         self._state = AgentState()
         self._agent: Agent | None = None
         self._selection: ToolSelection | None = None
+        self._held: list[Notice] | None = []
+        """Notices while a session opens: its start empties the screen, so they are told after it."""
         self._rules = Rules()
         self._redact = Redactor(secrets_of_environment(self._environ.items()), enabled=options.settings.security.redact)
         self._sudo = SudoKeeper(
@@ -88,6 +90,7 @@ class Session:
             parts,
             self.models,
             workspace=lambda: self._workspace,
+            notify=self.notice,
             redact=self._redact,
             tools_changed=self._tools_changed,
             say=self._say,
@@ -97,6 +100,15 @@ class Session:
 
     async def open(self, session_id: str | None) -> None:
         """Open a stored session, or a new one. A running turn is interrupted first."""
+        self._held = self._held or []
+        try:
+            await self._open(session_id)
+        finally:
+            held, self._held = self._held, None
+            for notice in held:
+                self._parts.publish(notice)
+
+    async def _open(self, session_id: str | None) -> None:
         await self._end_turn()
         if self._selection is None:
             self._selection = await self._discover()
@@ -133,7 +145,7 @@ class Session:
         store, folder = self._parts.store, self._workspace if latest else None
         wanted = await self._parts.pool.run(lambda: find_wanted(store, resume, folder))
         if wanted.notice:
-            self._notice(NoticeLevel.WARNING, wanted.notice)
+            self.notice(NoticeLevel.WARNING, wanted.notice)
         await self.open(wanted.session_id)
 
     async def _load(self, session_id: str) -> StoredSession | None:
@@ -141,14 +153,14 @@ class Session:
         try:
             stored = await self._parts.pool.run(lambda: load_session(self._parts.store, session_id))
         except (StoreError, LookupError) as error:
-            self._notice(NoticeLevel.ERROR, f"{error} A new session was begun.")
+            self.notice(NoticeLevel.ERROR, f"{error} A new session was begun.")
             return None
         summary = stored.summary
         self.session_id, self._title, self._stored = session_id, summary.label, True
         if stored.folder_is_there:
             self._workspace = summary.folder
         else:
-            self._notice(NoticeLevel.WARNING, f"The folder {summary.folder} is gone; working in {self._workspace}.")
+            self.notice(NoticeLevel.WARNING, f"The folder {summary.folder} is gone; working in {self._workspace}.")
         await self._renew_environments()
         return stored
 
@@ -165,12 +177,12 @@ class Session:
         await self._load_rules()
         await start_extensions(self.extensions, self._parts)
         for failure in report.failures:
-            self._notice(NoticeLevel.WARNING, f"A tool could not be loaded: {failure.source}: {failure.reason}")
+            self.notice(NoticeLevel.WARNING, f"A tool could not be loaded: {failure.source}: {failure.reason}")
         tools = self._settings.tools
         try:
             return self._select(tools.enabled_toolsets, tools.disabled_toolsets)
         except UnknownToolset as error:
-            self._notice(NoticeLevel.WARNING, f"{error}. All toolsets are on instead.")
+            self.notice(NoticeLevel.WARNING, f"{error}. All toolsets are on instead.")
             return self._select((), ())
 
     async def _load_rules(self) -> None:
@@ -183,7 +195,7 @@ class Session:
             try:
                 rules = await self._parts.pool.run(partial(load_rules, path, source))
             except RuleError as error:
-                self._notice(NoticeLevel.ERROR, f"Stored rules are not used, so more is asked: {error}")
+                self.notice(NoticeLevel.ERROR, f"Stored rules are not used, so more is asked: {error}")
                 continue
             for rule in rules:
                 self._rules.add(rule)
@@ -404,7 +416,7 @@ class Session:
             folder = await self._parts.pool.run(lambda: environment.cwd)
         except EnvironmentFailure as error:
             kept = environments.backend
-            self._notice(NoticeLevel.ERROR, f"The backend {name} cannot be used: {error} Still working on {kept}.")
+            self.notice(NoticeLevel.ERROR, f"The backend {name} cannot be used: {error} Still working on {kept}.")
             return
         self.agent.note(f"Commands and files are now on the backend {name}, in {folder}")
         self._parts.publish(BackendChanged(backend=name, folder=folder, detail=health.detail, agent_id=ROOT))
@@ -413,7 +425,7 @@ class Session:
         try:
             self.selection.switch(name, enabled)
         except KeyError:
-            self._notice(NoticeLevel.ERROR, f"There is no toolset {name}.")
+            self.notice(NoticeLevel.ERROR, f"There is no toolset {name}.")
             return
         self._tell_toolsets()
 
@@ -424,7 +436,7 @@ class Session:
         try:
             self.models.choose(name, provider, base_url)
         except NoClient as error:
-            self._notice(NoticeLevel.ERROR, f"{error} The model stays as it was.")
+            self.notice(NoticeLevel.ERROR, f"{error} The model stays as it was.")
             return
         self._tell_model()
 
@@ -479,5 +491,9 @@ class Session:
     def _tell_toolsets(self) -> None:
         self._parts.publish(ToolsetsChanged(enabled=self.selection.toolsets, agent_id=ROOT))
 
-    def _notice(self, level: NoticeLevel, text: str) -> None:
-        self._parts.publish(Notice(level=level, text=text, agent_id=ROOT))
+    def notice(self, level: NoticeLevel, text: str) -> None:
+        told = Notice(level=level, text=text, agent_id=ROOT)
+        if self._held is not None:
+            self._held.append(told)
+        else:
+            self._parts.publish(told)

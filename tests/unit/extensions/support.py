@@ -115,10 +115,14 @@ class World:
             asker=person or self.person,
             state=AgentState(),
             output=lambda data: None,
-            progress=lambda text, fraction: self.progress.append((text, fraction)),
+            progress=self._took_step,
             show=lambda extras: None,
             spill_dir=str(self.home / "results"),
         )
+
+    def _took_step(self, text: str, fraction: float | None) -> None:
+        self.progress.append((text, fraction))
+        self.moved.set()
 
     async def call(self, name: str, /, context: ToolContext | None = None, **args: Any) -> Any:
         """Run a tool of the registry as the dispatcher does."""
