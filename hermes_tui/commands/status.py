@@ -1,6 +1,7 @@
 """``hermes-tui status``: who answers, where commands run, which tools there are, and why one is not available."""
 
 import sys
+from pathlib import Path
 
 import msgspec
 
@@ -45,6 +46,25 @@ class ToolsetStatus(msgspec.Struct, kw_only=True, frozen=True):
     reason: str = ""
 
 
+class PluginStatus(msgspec.Struct, kw_only=True, frozen=True):
+    name: str
+    version: str
+    source: str
+    tools: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+
+
+class McpServerStatus(msgspec.Struct, kw_only=True, frozen=True):
+    """As it is configured; a report starts no server."""
+
+    name: str
+    source: str
+    address: str
+    enabled: bool
+    problem: str = ""
+
+
 class Status(msgspec.Struct, kw_only=True, frozen=True):
     """What ``--json`` prints. Names of fields keep their meaning."""
 
@@ -54,6 +74,10 @@ class Status(msgspec.Struct, kw_only=True, frozen=True):
     toolsets: tuple[ToolsetStatus, ...]
     tools: tuple[ToolStatus, ...]
     failed_tool_files: dict[str, str]
+    plugins: tuple[PluginStatus, ...]
+    failed_plugins: dict[str, str]
+    mcp_servers: tuple[McpServerStatus, ...]
+    failed_mcp_servers: dict[str, str]
     paths: dict[str, str]
     problems: tuple[str, ...]
     """Of the configuration."""
@@ -73,12 +97,14 @@ def collect(paths: Paths, loaded: Loaded) -> Status:
     """Look at everything without starting or contacting anything. Imports the tools; takes a moment."""
     from hermes_tui import __version__
     from hermes_tui.backends.factory import backend_rows
+    from hermes_tui.extensions.survey import survey
     from hermes_tui.tools.discovery import discover_tools
     from hermes_tui.tools.registry import registry
     from hermes_tui.tools.toolsets import UnknownToolset, resolve_toolsets, toolset_rows
 
     settings = loaded.settings
     report = discover_tools(paths.home)
+    plugins, servers = survey(registry, settings, paths, Path.cwd(), loaded.environ)
     problems = [str(problem) for problem in loaded.problems]
     try:
         enabled = resolve_toolsets(settings.tools.enabled_toolsets, settings.tools.disabled_toolsets)
@@ -122,6 +148,29 @@ def collect(paths: Paths, loaded: Loaded) -> Status:
             for entry in registry.entries()
         ),
         failed_tool_files={failure.source: failure.reason for failure in report.failures},
+        plugins=tuple(
+            PluginStatus(
+                name=plugin.name,
+                version=plugin.version,
+                source=plugin.source,
+                tools=plugin.tools,
+                hooks=plugin.hooks,
+                commands=plugin.commands,
+            )
+            for plugin in plugins.plugins
+        ),
+        failed_plugins={failure.source: failure.reason for failure in plugins.failures},
+        mcp_servers=tuple(
+            McpServerStatus(
+                name=entry.name,
+                source=entry.source,
+                address=entry.address,
+                enabled=entry.settings.enabled,
+                problem=entry.problem,
+            )
+            for entry in servers.servers.values()
+        ),
+        failed_mcp_servers={failure.source: failure.reason for failure in servers.failures},
         paths={
             "home": str(paths.home),
             "config": str(paths.config),
@@ -195,7 +244,22 @@ def render(status: Status, signs: Signs) -> list[str]:
                 lines.append(f"      {tool.name}{off}")
     for source, reason in status.failed_tool_files.items():
         lines.append(f"  {signs.bad} {source}: {reason}")
+    lines += _extension_lines(status, signs)
     lines += ["", "Paths", *(f"  {name:<9} {path}" for name, path in status.paths.items())]
     if status.problems:
         lines += ["", "Configuration", *(f"  {signs.note} {problem}" for problem in status.problems)]
     return lines
+
+
+def _extension_lines(status: Status, signs: Signs) -> list[str]:
+    """Return the lines about plugins and MCP servers; none where there are none."""
+    plugins = [f"  {signs.good} {one.name} {one.version}".rstrip() + f"  {one.source}" for one in status.plugins]
+    plugins += [f"  {signs.bad} {source}: {reason}" for source, reason in status.failed_plugins.items()]
+    servers = []
+    for server in status.mcp_servers:
+        state = f": {server.problem}" if server.problem else "" if server.enabled else ", switched off"
+        sign = signs.bad if server.problem else signs.good
+        servers.append(f"  {sign} {server.name:<16} {server.address} ({server.source}{state})")
+    servers += [f"  {signs.bad} {source}: {reason}" for source, reason in status.failed_mcp_servers.items()]
+    lines = ["", "Plugins", *plugins] if plugins else []
+    return [*lines, "", "MCP servers (not started here; /mcp shows their state)", *servers] if servers else lines

@@ -30,6 +30,11 @@ logger = logging.getLogger(__name__)
 PROJECT_PLUGINS = Path(".hermes") / "plugins"
 
 
+def plugin_folders(settings: Settings, paths: Paths, workspace: Path) -> list[Path]:
+    """Return the folders in which plugins lie: the person's, and the project's where that is allowed."""
+    return [paths.plugins, *([workspace / PROJECT_PLUGINS] if settings.tools.allow_project_plugins else [])]
+
+
 class Extensions:
     def __init__(
         self,
@@ -87,9 +92,7 @@ class Extensions:
 
     async def start(self) -> None:
         """Load the plugins, whose hooks must be there before the first tool call; MCP servers start behind this."""
-        folders = [self._paths.plugins]
-        if self._settings.tools.allow_project_plugins:
-            folders.append(self._workspace() / PROJECT_PLUGINS)
+        folders = plugin_folders(self._settings, self._paths, self._workspace())
         self._report = await self._run_blocking(lambda: load_plugins(self._host, folders))
         for failure in self._report.failures:
             self._notify(

@@ -11,6 +11,7 @@ _OWN_SETTINGS = {
     "tui.yaml": "is what hermes-tui remembers",
     "approvals.yaml": "holds the approval rules of hermes-tui",
     "cron": "holds the schedules of hermes-tui",
+    "mcp-seen.json": "is what hermes-tui knows of MCP servers",
     "checkpoints": "holds the checkpoints of hermes-tui",
     "logs": "holds the log of hermes-tui",
     "prompt-history.jsonl": "holds the prompts of the person",
@@ -20,6 +21,7 @@ _OWN_SECRETS = {
     ".env": "holds the keys of hermes-tui",
     "auth.json": "holds the logins of hermes-tui",
     "mcp-tokens": "holds the logins of MCP servers",
+    "mcp.json": "names programs that hermes-tui starts, and may hold their keys",
     "state.db": "holds the sessions of another program",
 }
 _OWN_CODE = {
@@ -92,7 +94,7 @@ _SYSTEM = (
     "/System",
     "/Library",
 )
-_RUN_IN_PROJECT = re.compile(r"/(\.git/(hooks(/|$)|config$)|\.hermes/(plugins|tools|hooks)(/|$))")
+_RUN_IN_PROJECT = re.compile(r"/(\.git/(hooks(/|$)|config$)|\.hermes/(plugins|tools|hooks)(/|$)|\.mcp\.json$)")
 _SECRET_NAME = re.compile(r"(\.env(\..+)?|\.envrc|id_(rsa|dsa|ecdsa|ed25519).*|.*\.(pem|key|p12|pfx|kdbx))")
 _PUBLIC_NAME = re.compile(r"\.env\.(example|sample|template|dist)|.*\.pub")
 
