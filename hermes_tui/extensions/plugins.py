@@ -11,15 +11,17 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hermes_tui.extensions.hooks import Hooks
 from hermes_tui.extensions.plugin_context import DispatchTool, Inject, PluginContext
 from hermes_tui.protocol.extensions import ExtensionCommand, ExtensionFailure, PluginInfo
 from hermes_tui.tools.registry import ToolRegistry, describe_error
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 logger = logging.getLogger(__name__)
 
@@ -239,6 +241,8 @@ def _import_folder(folder: Path) -> ModuleType:
 
 
 def _in_packages(report: PluginReport) -> Iterator[Found]:
+    from importlib.metadata import entry_points
+
     try:
         points = sorted(entry_points(group=GROUP), key=lambda point: point.name)
     except Exception as error:  # noqa: BLE001 - broken metadata of any package
@@ -255,7 +259,7 @@ def _in_packages(report: PluginReport) -> Iterator[Found]:
         )
 
 
-def _entry(point: EntryPoint) -> object:
+def _entry(point: "EntryPoint") -> object:
     loaded = point.load()
     return getattr(loaded, "register", None) if isinstance(loaded, ModuleType) else loaded
 

@@ -21,7 +21,7 @@ class Scrubber:
         parts = urlsplit(settings.url)
         found = {*settings.env.values(), *settings.headers.values(), parts.password or ""}
         found |= {value for _, value in parse_qsl(parts.query)} | {unquote(parts.password or "")}
-        found |= {word for value in settings.headers.values() for word in value.split()}
+        found |= {value.split()[-1] for value in settings.headers.values() if value.strip()}  # without its scheme
         self._secrets = sorted((one for one in found if len(one) >= _LEAST_SECRET), key=len, reverse=True)
         self._redact = redact
 
