@@ -81,8 +81,8 @@ def weigh(effect: Effect, preset: Preset = Preset.BALANCED) -> Decision:
     if verb is Verb.OVERWRITE and (scope is Scope.TEMP or effect.reversible):
         decision = NOTE
     if verb in _RELAXED_NOTES and effect.reversible and scope in _FREE:
-        decision = NOTE
-    if preset is Preset.STRICT and (verb in _STRICT_ASKS or (verb is Verb.OVERWRITE and decision is NOTE)):
+        decision = ALLOW if verb is Verb.MOVE else NOTE
+    if preset is Preset.STRICT and (verb in _STRICT_ASKS or (verb in _RELAXED_NOTES and decision.rank < ASK.rank)):
         return ASK
     if preset is Preset.RELAXED and verb in _RELAXED_NOTES and scope in _FREE and scope is not Scope.CONTAINER:
         return NOTE

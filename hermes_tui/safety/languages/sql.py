@@ -114,7 +114,10 @@ def _statement(machine: Machine, statement: str, strings: list[str]) -> None:  #
             else:
                 machine.add(Verb.DB_WRITE, "Changes rows", piece[:80])
         elif piece.startswith("ALTER "):
-            if re.search(r"\bDROP\b|\bRENAME\b|\bDISABLE\b|\bOWNER TO\b|SUPERUSER|PASSWORD", piece):
+            if re.search(
+                r"\bDROP\b|\bDELETE\b|\bUPDATE\b|\bTRUNCATE\b|\bDETACH\b|\bRENAME\b|\bDISABLE\b|\bOWNER TO\b|SUPERUSER|PASSWORD",
+                piece,
+            ):
                 machine.add(Verb.DB_DROP, "Drops or renames part of a table", piece[:80])
             elif re.match(r"ALTER (?:SYSTEM|USER|ROLE|DATABASE|SERVER)\b", piece):
                 machine.add(Verb.PRIVILEGE, "Changes the database server or its users", piece[:80])

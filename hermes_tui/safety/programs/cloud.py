@@ -69,6 +69,10 @@ _READS = frozenset(
         "batch-get",
     ]
 )
+_STRONG_READS = frozenset(
+    ("describe", "list", "get", "head", "ls", "show", "help", "wait", "batch", "search", "query", "scan", "filter")
+)
+"""Verbs that read whatever follows; the others in ``_READS`` may as well be nouns (``logs delete``)."""
 _DELETES = frozenset(
     [
         "delete",
@@ -132,7 +136,8 @@ def _cloud(call: Call) -> str | None:
     words = call.operands
     name = call.spec.name
     target = shown(" ".join(words))
-    for word in words[:6]:
+    weak = False
+    for word in words[1:6] if name.startswith("aws ") and name.count(" ") == 1 else words[:6]:
         if _SECRETS.fullmatch(word):
             call.add(Verb.SECRET, f"Shows or makes credentials: {name} {target}", target, Scope.REMOTE)
             return SECRET
@@ -140,14 +145,15 @@ def _cloud(call: Call) -> str | None:
             call.add(Verb.PRIVILEGE, f"Changes who may do what: {name} {target}", target, Scope.REMOTE)
             return OUTPUT
         pieces = re.split(r"[-:_]", word)
-        if word in _READS or pieces[0] in _READS or (":" in word and pieces[-1] in _READS):
-            if "get-parameter" in word and call.has("--with-decryption"):
-                call.add(Verb.SECRET, f"Shows a secret parameter: {target}", target, Scope.REMOTE)
-                return SECRET
+        verbs = {word, pieces[0], pieces[-1] if ":" in word else word}
+        if verbs & _STRONG_READS:
             return OUTPUT
-        if word in _DELETES or pieces[0] in _DELETES or (":" in word and pieces[-1] in _DELETES):
+        if verbs & _DELETES:
             call.add(Verb.CLOUD_DELETE, f"Deletes or stops in the cloud: {name} {target}", target, Scope.REMOTE)
             return OUTPUT
+        weak = weak or bool(verbs & _READS)
+    if weak:
+        return OUTPUT
     if len(words) > 1 or name.count(" ") > 1:
         call.add(Verb.CLOUD_WRITE, f"Changes the cloud: {name} {target}", target, Scope.REMOTE)
     return OUTPUT

@@ -92,6 +92,20 @@ _SENDS = frozenset(
         "scale",
     ]
 )
+_COLON_SENDS = _SENDS | {
+    "set",
+    "unset",
+    "add",
+    "create",
+    "run",
+    "restart",
+    "enable",
+    "disable",
+    "stop",
+    "start",
+    "clear",
+}
+"""What comes after the colon in ``config:set`` is always a verb."""
 _LONG_DESTROYS = re.compile(
     r"--(?:delete|destroy|drop|purge|wipe|erase|remove|truncate|flush|uninstall|nuke|prune|reset-hard|hard-delete|delete-all|remove-all|force-delete)(?:-\w+)*(?:=.*)?"
 )
@@ -372,7 +386,7 @@ def guess(call: Call, words: list[str]) -> None:
             )
             return
     for word in plain[:2]:
-        if word in _SENDS or (":" in word and word.rpartition(":")[2] in _SENDS):
+        if word in _SENDS or (":" in word and word.rpartition(":")[2] in _COLON_SENDS):
             call.add(
                 Verb.CLOUD_WRITE,
                 f"{shown(name)} {shown(word)}: by its name this changes something elsewhere",

@@ -291,7 +291,14 @@ def _tar(call: Call) -> str:  # noqa: C901 - one branch per option
         if call.has("-O", "--to-stdout", "--to-command"):
             return OUTPUT
         scope = machine.locate(folder).scope
-        if scope not in (Scope.WORKSPACE, Scope.TEMP, Scope.CONTAINER) or call.has("-P", "--absolute-names"):
+        if call.has("-P", "--absolute-names"):
+            call.add(
+                Verb.OVERWRITE,
+                f"Unpacks {shown(archive)} to wherever it says, even outside the folder",
+                "/",
+                Scope.SYSTEM,
+            )
+        if scope not in (Scope.WORKSPACE, Scope.TEMP, Scope.CONTAINER):
             machine.write(folder, into=True)
         elif call.has("--overwrite", "--recursive-unlink", "--unlink-first", "-U"):
             call.add(Verb.OVERWRITE, f"Unpacks {shown(archive)} over what is in {machine.name(folder)}", folder, scope)

@@ -229,6 +229,14 @@ def _clone(call: Call) -> str:
     return OUTPUT
 
 
+@handler("git-pull")
+def _pull(call: Call) -> str:
+    """git pull, git merge: code from an address that no setting names is foreign from now on."""
+    if call.operands and _URL.match(call.operands[0]):
+        call.machine.remember(call.machine.folder(), kind="dir", fetched=True, fresh=False)
+    return OUTPUT
+
+
 @handler("git-grep")
 def _grep(call: Call) -> str:
     for name, value in call.options:

@@ -236,6 +236,12 @@ def _stdin_send(call: Call, text: str) -> None:
         send(call, "its input")
 
 
+def _foreign(call: Call, value: str) -> None:
+    """A folder of programs that takes the place of the program's own."""
+    if value and call.machine.locate(value).scope is not Scope.WORKSPACE:
+        call.add(Verb.EXEC_UNKNOWN, f"Runs programs from {shown(value)}", shown(value))
+
+
 def _pass(call: Call, value: str) -> None:
     """Nothing becomes of it."""
 
@@ -265,6 +271,7 @@ ROLES: dict[str, Callable[[Call, str], None]] = {
     "sendfile": _send_file,
     "script": _script,
     "config": _config,
+    "foreign": _foreign,
     "package": _package,
     "registry": _registry,
     "stdin-send": _stdin_send,

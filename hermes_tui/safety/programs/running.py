@@ -129,6 +129,8 @@ def _interpreter(call: Call) -> str | None:
             for operand in call.operands:
                 machine.write(operand, edit=not _discards(code))
         read_code(machine, language, code, stdin=call.stdin)
+        for operand in call.operands if call.has("-n", "-p") and language in ("perl", "ruby") else ():
+            machine.read(operand)
         return FETCHED if call.stdin is not None and FETCHED in call.stdin.text else OUTPUT
     if module is not None:
         return _module(call, module)
@@ -511,9 +513,7 @@ def _found(path: str, name: str, narrow: bool) -> str:
         return f"{path.rstrip('/')}/{STAR}"
     base = path.rstrip("/")
     name = activate(name) if name else STAR + UNKNOWN
-    return (
-        f"{base}/{name}" if base == "/dev" else f"{base}/{UNKNOWN}{name.lstrip(STAR)}" if name else f"{base}/{UNKNOWN}"
-    )
+    return f"{base}/{name}" if base == "/dev" else f"{base}/{UNKNOWN}/{name}" if name else f"{base}/{UNKNOWN}"
 
 
 @handler("fd")

@@ -222,7 +222,8 @@ def _builder(call: Call) -> str:
             return OUTPUT
     joined = " ".join(call.operands[:4])
     if joined.startswith(("migrate zero", "install:", "push ")) or re.match(
-        r"(?:hex\.(?:publish|retire)|site empty|db (?:drop|reset|clean)|sql-drop|migrate .* zero)", joined
+        r"(?:hex\.(?:publish|retire)|site empty|db (?:drop|reset|clean|downgrade|rollback|wipe|flush)|sql-drop|migrate .* zero)",
+        joined,
     ):
         call.add(Verb.DB_DROP, f"{shown(call.argv[0])} {shown(joined)}: by its name this destroys data", shown(joined))
     for operand in call.operands:

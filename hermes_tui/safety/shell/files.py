@@ -182,7 +182,7 @@ class Files:
         home = self.geography.home
         if folder == home:
             return name.startswith(".") and has_glob(name)
-        return is_secret_name(deactivate(name)) and (has_glob(path) or is_unknown(path))
+        return is_secret_name(deactivate(name).lstrip("\ufdd0\ufdd1")) and (has_glob(path) or is_unknown(path))
 
     def read_input(self, text: str, stdin: Input | None) -> Input:
         """Return what a program would read from the file: its text where the command made it, marks otherwise."""
@@ -319,6 +319,14 @@ class Files:
         ):
             scope = graver(located.scope, goal.scope)
             self.add(Verb.MOVE, f"Moves {self.name(source)} to {self.name(end)}", located.path, scope)
+        else:
+            self.add(
+                Verb.MOVE,
+                f"Moves {self.name(source)} to {self.name(end)}",
+                located.path,
+                located.scope,
+                reversible=True,
+            )
         if target.rstrip("/") == "/dev/null":
             self.add(Verb.DELETE, f"Moves {self.name(source)} into nothing", located.path, located.scope)
         elif has_glob(source) and not into and not self.facts.is_dir(goal.path):
@@ -326,8 +334,17 @@ class Files:
         else:
             node = located.node
             self.write(end)
-            if node is not None and goal.literal:
-                self.remember(goal.path, text=node.text, fetched=node.fetched, kind=node.kind, target=node.target)
+            if goal.literal and node is not None:
+                self.remember(
+                    goal.path,
+                    text=node.text,
+                    fetched=node.fetched,
+                    kind=node.kind,
+                    target=node.target,
+                    fresh=node.fresh,
+                )
+            elif goal.literal:
+                self.remember(goal.path, kind="moved", fresh=False)
         if located.literal:
             self.remember(located.path, kind="gone", fresh=True)
 

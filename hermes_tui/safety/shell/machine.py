@@ -113,6 +113,8 @@ class Machine(Files):
         certain: bool = True,
     ) -> None:
         """Record an effect, once."""
+        if verb is Verb.DOS and self.state.place.kind == "container":
+            verb = Verb.KILL  # a container that goes down takes nothing else with it
         key = (verb, target, text)
         if key not in self.effects:
             effect = Effect(verb, target, scope, certain and not self.uncertain, reversible, text)
