@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from hermes_tui.extensions.mcp.servers import McpServers
@@ -148,10 +149,10 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run the toy server on a port until it listens; it ends with the block."""
+def serving(*arguments: str, module: str = "mcp_toy", port: int = 0) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a server of ``tests.fakes`` until it listens on ``port``; it ends with the block."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.fakes.mcp_toy", *arguments],
+        [sys.executable, "-m", f"tests.fakes.{module}", *arguments],
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -160,7 +161,7 @@ def serving(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
         deadline = time.monotonic() + 30
         while True:
             try:
-                socket.create_connection(("127.0.0.1", int(arguments[-1])), timeout=1).close()
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
                 break
             except OSError:
                 assert process.poll() is None, "the server ended"
@@ -175,7 +176,7 @@ def serving(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
 @pytest.mark.parametrize(("kind", "path"), [("http", "mcp"), ("sse", "sse")])
 async def test_a_server_behind_an_address(world: World, start: Start, kind: str, path: str) -> None:
     port = free_port()
-    with serving(kind, str(port)):
+    with serving(kind, str(port), port=port):
         transport = "sse" if kind == "sse" else ""
         servers = await start(toy=McpServerSettings(url=f"http://127.0.0.1:{port}/{path}", transport=transport))
         assert json.loads(await world.call("mcp__toy__add", a=20, b=22)) == {"result": 42}
@@ -191,12 +192,12 @@ async def test_a_server_behind_an_address(world: World, start: Start, kind: str,
 async def test_a_server_that_was_restarted_is_found_again(world: World, start: Start, kind: str, path: str) -> None:
     port = free_port()
     transport = "sse" if kind == "sse" else ""
-    with serving(kind, str(port)):
+    with serving(kind, str(port), port=port):
         servers = await start(
             toy=McpServerSettings(url=f"http://127.0.0.1:{port}/{path}", transport=transport, connect_timeout=20)
         )
         await world.call("mcp__toy__add", a=1, b=1)
-    with serving(kind, str(port)):
+    with serving(kind, str(port), port=port):
         async with asyncio.timeout(40):
             while "error" in (answer := json.loads(await world.call("mcp__toy__add", a=1, b=2))):
                 if state_of(servers, "toy") is McpState.FAILED:
@@ -234,6 +235,54 @@ async def test_wrong_credentials_are_told_without_them(world: World) -> None:
     assert f"http://127.0.0.1:{port}/mcp" in row.address
     await servers.close()
     listener.close()
+
+
+# -- signing in -------------------------------------------------------------------------------------------------------
+
+
+async def sign_in(world: World) -> None:
+    """Open the address of the notice, as the person's browser would."""
+    await world.until(lambda: any("sign in" in notice for notice in world.notices))
+    address = world.notices[-1].rsplit(" ", 1)[1]
+    async with httpx.AsyncClient(follow_redirects=True) as browser:
+        page = await browser.get(address)
+        assert page.status_code == 200
+    world.notices.clear()
+
+
+async def test_the_person_signs_in_once_with_the_browser(world: World) -> None:
+    port = free_port()
+    settings = McpServerSettings(url=f"http://127.0.0.1:{port}/mcp", oauth=True, connect_timeout=10)
+    with serving(str(port), module="mcp_signin", port=port):
+        servers = world.servers(("vault", settings))
+        await servers.start()
+        await world.until(lambda: state_of(servers, "vault") is McpState.SIGNING_IN)
+        await sign_in(world)
+        await world.until(ready(servers, "vault"))
+        assert "forty-two" in await world.call("mcp__vault__secret")
+        token_file = world.home / "mcp-tokens" / "vault.json"
+        assert token_file.stat().st_mode & 0o777 == 0o600
+        assert token_file.parent.stat().st_mode & 0o777 == 0o700
+        await servers.close()
+
+        again = world.servers(("vault", settings))
+        await again.start()
+        await world.until(ready(again, "vault"))
+        assert world.notices == [], "the token of the first time is used"
+        await again.close()
+
+
+async def test_a_refused_sign_in_is_told(world: World) -> None:
+    port = free_port()
+    settings = McpServerSettings(url=f"http://127.0.0.1:{port}/mcp", oauth=True, connect_timeout=10)
+    with serving(str(port), "refuse", module="mcp_signin", port=port):
+        servers = world.servers(("vault", settings))
+        await servers.start()
+        await sign_in(world)
+        await world.until(lambda: state_of(servers, "vault") is McpState.FAILED)
+        assert "You may not" in servers.rows()[0].detail
+        assert len(world.notices) == 1, "nobody is asked to sign in again and again"
+        await servers.close()
 
 
 # -- the whole program ------------------------------------------------------------------------------------------------

@@ -48,13 +48,14 @@ def plain(text: str) -> str:
 
 def describe(error: BaseException) -> str:
     """Return what went wrong in one line: of a group of errors the innermost ones."""
-    leaves = list(dict.fromkeys(_text(leaf) for leaf in _leaves(error)))
-    return "; ".join(leaves[:3])
+    texts = list(dict.fromkeys(_text(leaf) for leaf in leaves(error)))
+    return "; ".join(texts[:3])
 
 
-def _leaves(error: BaseException) -> list[BaseException]:
+def leaves(error: BaseException) -> list[BaseException]:
+    """Return the errors inside a group of errors, or the error itself."""
     if isinstance(error, BaseExceptionGroup):
-        return [leaf for one in error.exceptions for leaf in _leaves(one)]
+        return [leaf for one in error.exceptions for leaf in leaves(one)]
     return [error]
 
 

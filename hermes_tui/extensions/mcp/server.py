@@ -8,6 +8,7 @@ import logging
 import random
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -18,7 +19,7 @@ from hermes_tui.extensions.mcp.elicitation import Elicitor
 from hermes_tui.extensions.mcp.entries import FROM_SCREEN, ServerEntry
 from hermes_tui.extensions.mcp.oauth import SignIn, TokenFile
 from hermes_tui.extensions.mcp.sampling import Sampler
-from hermes_tui.extensions.mcp.scrub import Scrubber, describe, plain
+from hermes_tui.extensions.mcp.scrub import Scrubber, describe, leaves, plain
 from hermes_tui.extensions.mcp.services import Services
 from hermes_tui.extensions.mcp.toolbox import Toolbox
 from hermes_tui.extensions.mcp.transport import make_transport, open_log
@@ -41,6 +42,17 @@ CLOSE_S = 4.5
 
 Listed = Callable[[str, dict[str, str]], Awaitable[None]]
 """``listed(server, digests)``: told whenever a server has sent its tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """How a connection ended."""
+
+    ending: Ending | None
+    """None: it never came about."""
+    problem: str
+    hopeless: bool = False
+    """Trying again can change nothing."""
 
 
 class McpServer:
@@ -151,10 +163,18 @@ class McpServer:
         self._toolbox.empty()
 
     async def _supervise(self) -> None:
+        try:
+            await self._connect_again_and_again()
+        except Exception as error:
+            logger.exception("the MCP server %s is no longer looked after", self.entry.name)
+            self._give_up(self._scrub.short(describe(error)), 1)
+
+    async def _connect_again_and_again(self) -> None:
         failures = 0
         while not self._stopping:
             began = time.monotonic()
-            ending, problem = await self._one_connection()
+            ended = await self._one_connection()
+            ending, problem = ended.ending, ended.problem
             if time.monotonic() - began >= STEADY_S or ending is Ending.IDLE:
                 failures = 0
             if ending is Ending.STOPPED:
@@ -168,21 +188,21 @@ class McpServer:
                 continue
             failures += 1
             logger.warning("the MCP server %s: %s", self.entry.name, problem)
-            if failures > MAX_ATTEMPTS or (ending is None and _is_hopeless(problem)):
+            if failures > MAX_ATTEMPTS or ended.hopeless:
                 self._give_up(problem, failures)
                 return
             self._become(McpState.RECONNECTING, f"{problem}; attempt {failures} of {MAX_ATTEMPTS}")
             await self._wait_before(failures)
 
-    async def _one_connection(self) -> tuple[Ending | None, str]:
-        """Connect and serve, in a task of its own; return how it ended (None: it could not connect) and the reason."""
+    async def _one_connection(self) -> "_Ended":
+        """Connect and serve, in a task of its own; return how it ended."""
         connection = self._connection = Connection(
             self.entry.name, self.entry.settings, self, samples=self._sampler is not None
         )
         try:
             log = await self._services.run_blocking(lambda: open_log(self._services.paths.mcp_log(self.entry.name)))
         except OSError as error:
-            return None, f"its log cannot be written: {error}"
+            return _Ended(None, f"its log cannot be written: {error}")
         task = asyncio.create_task(connection.run(self._transport_of(connection), log))
         try:
             await asyncio.wait({task})
@@ -195,16 +215,17 @@ class McpServer:
             log.close()
         connected = connection.was_ready
         if task.cancelled():
-            return (Ending.LOST if connected else None), "its connection broke down"
+            return _Ended(Ending.LOST if connected else None, "its connection broke down")
         failure = task.exception()
         if failure is None:
-            return task.result(), "the connection was lost"
+            return _Ended(task.result(), "the connection was lost")
         if isinstance(failure, TimeoutError) and not connected:
-            return None, f"it timed out: no answer within {self.entry.settings.connect_timeout:g} s"
+            return _Ended(None, f"it timed out: no answer within {self.entry.settings.connect_timeout:g} s")
         problem = self._scrub.short(describe(failure))
         if not isinstance(failure, OSError):  # of those the sentence says all
             logger.info("the MCP server %s could not be used", self.entry.name, exc_info=failure)
-        return (Ending.LOST if connected else None), problem + await self._last_words(connected)
+        problem += await self._last_words(connected)
+        return _Ended(Ending.LOST if connected else None, problem, not connected and _is_hopeless(failure))
 
     async def _last_words(self, connected: bool) -> str:
         """Return the last line of a program's stderr, which mostly says why it did not start."""
@@ -323,9 +344,12 @@ class McpServer:
         self._become(McpState.RECONNECTING, "the connection was lost")
 
 
-def _is_hopeless(problem: str) -> bool:
-    """Whether trying again can change nothing: the program is missing or may not be started."""
-    return problem.startswith("there is no program ") or problem.endswith(" may not be started")
+def _is_hopeless(error: BaseException) -> bool:
+    """Whether trying again can change nothing: no such program, it may not be started, the sign-in was refused."""
+    return any(
+        isinstance(leaf, ServerFailure) or (isinstance(leaf, FileNotFoundError | PermissionError) and leaf.filename)
+        for leaf in leaves(error)
+    )
 
 
 def _last_line(path: Path) -> str:
