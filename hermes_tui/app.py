@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
-from textual.binding import Binding, BindingType
-from textual.css.query import NoMatches
+from textual.binding import BindingType
 from textual.message import Message
 
+from hermes_tui.actions import unknown_overrides
 from hermes_tui.app_extensions import ExtendedApp
 from hermes_tui.config import Loaded
 from hermes_tui.launch import ExitCode, LaunchOptions
@@ -54,13 +54,12 @@ GC_THRESHOLDS = (20_000, 20, 50)
 """Seldom enough that a long transcript is not walked while it streams (measured: 100 ms a walk after 200 turns)."""
 
 
-class HermesApp(ExtendedApp):
+class HermesApp(ExtendedApp, inherit_bindings=False):
     """The program on a screen."""
 
     TITLE = "hermes-tui"
     COMMANDS: ClassVar = {ActionProvider, ExtensionProvider}
-    # Over a dialog the main screen's own keys are out of reach; stopping the turn never is.
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "interrupt_turn", show=False, system=True)]
+    BINDINGS: ClassVar[list[BindingType]] = []
 
     class EventsWaiting(Message):
         """The pump has events; drain it after ``delay_s`` seconds."""
@@ -112,6 +111,7 @@ class HermesApp(ExtendedApp):
     def on_mount(self) -> None:
         self._take_theme(self.settings.display.theme)
         self.ticker.attach(self)
+        self.set_keymap(self.settings.display.keys)
         self.push_screen(self.main_screen)
         self.main_screen.change_status(mode=self.settings.approvals.mode, folder=self.workspace)
         for number in (signal.SIGTERM, signal.SIGHUP):
@@ -128,9 +128,6 @@ class HermesApp(ExtendedApp):
         if self.engine is not None:
             self.engine.stop()
         os._exit(ExitCode.INTERRUPTED)
-
-    def action_interrupt_turn(self) -> None:
-        self.with_engine(lambda engine: engine.interrupt())
 
     def _take_theme(self, name: str) -> None:
         """Use a theme by name, reading only its own file; an unusable one is told and the default taken."""
@@ -157,6 +154,8 @@ class HermesApp(ExtendedApp):
         gc.freeze()
         gc.set_threshold(*GC_THRESHOLDS)
         threading.Thread(target=self._start_engine, name="start-engine", daemon=True).start()
+        for text in unknown_overrides(self.settings.display.keys):
+            self.notify(text, title="Keys", severity="warning", markup=False)
         for problem in self.loaded.problems:
             self.notify(
                 str(problem),
@@ -203,7 +202,7 @@ class HermesApp(ExtendedApp):
         self.refresh_sidebars()
         if self.options.resume == "":
             self.show_sessions()
-        self.run_worker(self._load_themes, thread=True, name="themes")
+        self.run_worker(self._load_themes, thread=True, group="themes")
 
     def _load_themes(self) -> None:
         library = load_library((builtin_folder(), self.options.paths.themes))
@@ -274,14 +273,7 @@ class HermesApp(ExtendedApp):
 
     def _stray_key(self, event: events.Key | events.Paste) -> None:
         """A key that was meant for the prompt, typed while a dialog came up."""
-        try:
-            area = self.main_screen.prompt.area
-        except NoMatches:
-            return
-        if isinstance(event, events.Paste):
-            area.insert(event.text)
-        elif event.character is not None and event.is_printable:
-            area.insert(event.character)
+        self.main_screen.prompt.type_key(event)
 
     async def _complete_file(self, query: str) -> Sequence[str]:
         if self.engine is None:

@@ -121,7 +121,7 @@ class ActingApp(App[int]):
 
     def refresh_sidebars(self) -> None:
         """Ask which backends and toolsets can be used, without making anything wait."""
-        self.run_worker(self._fill_sidebars(), name="sidebars", exclusive=True)
+        self.run_worker(self._fill_sidebars(), group="sidebars", exclusive=True)
 
     async def _fill_sidebars(self) -> None:
         engine = self.engine
@@ -155,9 +155,14 @@ class ActingApp(App[int]):
             ProviderChoice(name=one.name, label=one.label, key_variable=one.key_variable)
             for one in self.engine.providers()
         ]
-        screen = WelcomeScreen(providers, env_file=str(self.options.paths.env))
-        self.push_screen(screen)
-        self.run_worker(self._find_servers(screen), name="local servers")
+        self.push_screen(WelcomeScreen(providers, env_file=str(self.options.paths.env)))
+        self._look_for_servers()
+
+    @on(WelcomeScreen.ServersWanted)
+    def _look_for_servers(self) -> None:
+        screen = self._welcome()
+        if screen is not None:
+            self.run_worker(self._find_servers(screen), group="local servers", exclusive=True)
 
     async def _find_servers(self, screen: WelcomeScreen) -> None:
         if self.engine is None:
@@ -175,7 +180,7 @@ class ActingApp(App[int]):
 
     @on(KeySubmitted)
     def _key_submitted(self, message: KeySubmitted) -> None:
-        self.run_worker(self._add_key(message), name="key", exclusive=True)
+        self.run_worker(self._add_key(message), group="key", exclusive=True)
 
     async def _add_key(self, message: KeySubmitted) -> None:
         if self.engine is None:
@@ -213,7 +218,7 @@ class ActingApp(App[int]):
     # -- sessions -----------------------------------------------------------------------------------------------------
 
     def show_sessions(self) -> None:
-        self.run_worker(self._open_sessions(), name="sessions", exclusive=True)
+        self.run_worker(self._open_sessions(), group="sessions", exclusive=True)
 
     async def _open_sessions(self) -> None:
         rows = await self._session_rows()

@@ -1,6 +1,7 @@
 """The tool calls of one answer: planned into groups, run side by side, told, stored, in the model's order."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from hermes_tui.agent.touches import Place
 from hermes_tui.extensions.hooks import Hooks
 from hermes_tui.protocol.cancel import CancelToken
 from hermes_tui.protocol.context import AgentState, Asker, SudoSource, ToolContext
+from hermes_tui.protocol.environment import EnvironmentFailure
 from hermes_tui.protocol.events import (
     Event,
     TodoChanged,
@@ -36,6 +38,8 @@ from hermes_tui.protocol.messages import ToolCall, ToolResult
 from hermes_tui.settings import Settings
 from hermes_tui.store.sessions import SessionStore
 from hermes_tui.tools.registry import ToolSource
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +87,7 @@ class BatchRunner:
     async def run(self, calls: Sequence[ToolCall], cancel: CancelToken) -> list[ToolResult]:
         """Run the calls of one answer; return a result for each, in order."""
         offer = await self._parts.selection.offer(self._parts.context_window())
+        await self._start_environment()
         real = [offer.unwrap(call) for call in calls]
         groups = self._plan(real)
         batch_cancel = cancel.child()
@@ -109,6 +114,14 @@ class BatchRunner:
         if sum(len(result.content) for result in ordered) <= limit:
             return ordered
         return await self._pool.run(lambda: spill_largest(ordered, limit, self._spill_dir()))
+
+    async def _start_environment(self) -> None:
+        """Start the environment before the first calls, so that they find it there in their order."""
+        if self._parts.environments.ready(self._agent_id) is None:
+            try:
+                await self._pool.run(lambda: self._parts.environments.get(self._agent_id))
+            except EnvironmentFailure:
+                logger.warning("the environment could not be started; each call will say so", exc_info=True)
 
     # -- the plan -----------------------------------------------------------------------------------------------------
 

@@ -83,7 +83,10 @@ class Desk:
 
     async def ask(self, inquiry: AnyInquiry, cancel: CancelToken | None = None) -> Reply:
         """Wait for the reply without blocking the loop. A cancelled task withdraws its question."""
-        future = self._open_inquiry(inquiry, cancel)
+        return await self.wait(inquiry, self.open(inquiry, cancel))
+
+    async def wait(self, inquiry: AnyInquiry, future: "Future[Reply]") -> Reply:
+        """Wait for what ``open`` returned. A cancelled task withdraws its question."""
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
@@ -92,9 +95,10 @@ class Desk:
 
     def ask_sync(self, inquiry: AnyInquiry, cancel: CancelToken | None = None) -> Reply:
         """Wait for the reply in the calling thread, which must not be one that draws or runs a loop."""
-        return self._open_inquiry(inquiry, cancel).result()
+        return self.open(inquiry, cancel).result()
 
-    def _open_inquiry(self, inquiry: AnyInquiry, cancel: CancelToken | None) -> "Future[Reply]":
+    def open(self, inquiry: AnyInquiry, cancel: CancelToken | None = None) -> "Future[Reply]":
+        """Put a question on the desk; its reply comes through the future, which only the desk settles."""
         future: Future[Reply] = Future()
         # A cancelled task must not cancel the future under the desk's hands: from here on only the desk settles it.
         future.set_running_or_notify_cancel()

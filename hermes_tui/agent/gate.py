@@ -4,6 +4,7 @@ One gate serves all agents of a session, so that "for this session" holds for ch
 waits. Whatever goes wrong here refuses the call.
 """
 
+import asyncio
 import dataclasses
 import logging
 import time
@@ -53,18 +54,22 @@ class ApprovalGate:
         self._facts = facts
         self._pool = pool
         self._waiting: dict[str, PreparedCall] = {}
+        self._order = asyncio.Lock()
 
     async def __call__(self, call: PreparedCall) -> GateDecision:
-        verdict = await self._judged(call)
-        if verdict.decision is Decision.BLOCK:
-            return _blocked(verdict)
-        if not verdict.decision.asks:
-            return GateDecision.allow(display=_shown(verdict))
-        inquiry = self._inquiry(call, verdict)
-        call.waiting(True, verdict.reason)
-        self._waiting[inquiry.id] = call
+        # One at a time up to the question, so that questions queue in the order of the calls.
+        async with self._order:
+            verdict = await self._judged(call)
+            if verdict.decision is Decision.BLOCK:
+                return _blocked(verdict)
+            if not verdict.decision.asks:
+                return GateDecision.allow(display=_shown(verdict))
+            inquiry = self._inquiry(call, verdict)
+            call.waiting(True, verdict.reason)
+            self._waiting[inquiry.id] = call
+            asked = self._desk.open(inquiry, call.context.cancel)
         try:
-            reply = await self._desk.ask(inquiry, call.context.cancel)
+            reply = await self._desk.wait(inquiry, asked)
         finally:
             self._waiting.pop(inquiry.id, None)
             call.waiting(False, "")

@@ -10,6 +10,7 @@ from hermes_tui.models.demo import demo_client
 from hermes_tui.models.demo_folder import prepare_demo_folder
 from hermes_tui.models.keys import KeyCheck, check_key, store_key
 from hermes_tui.paths import Paths
+from hermes_tui.protocol.events import NoticeLevel
 
 
 def provider_named(name: str) -> Provider:
@@ -43,3 +44,8 @@ async def start_demo(session: Session, pool: DaemonPool) -> None:
 
     folder = await pool.run(prepare)
     await session.use_client(demo_client(folder), str(folder))
+    session.notice(
+        NoticeLevel.INFO,
+        "This is the offline demo: a script answers, everything else is real and works in a throw-away folder. "
+        "Type tour to see all of it, or help for the list.",
+    )

@@ -6,7 +6,7 @@ word was typed.
 
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -276,7 +276,16 @@ class ApprovalScreen(InquiryScreen[ApprovalAnswer]):
             part.display = not name
         self.say("")
         self.show_hints()
-        focus.focus()
+        self.set_focus(focus)
+
+    def on_key(self, event: events.Key) -> None:
+        """Letters typed faster than the focus moves belong to the note that was begun."""
+        super().on_key(event)
+        note = self.query_one("#note", Input)
+        if self.has_class("-noting") and event.is_printable and event.character:
+            event.stop()
+            self.set_focus(note)
+            note.insert_text_at_cursor(event.character)
 
     # -- moving -------------------------------------------------------------------------------------------------------
 

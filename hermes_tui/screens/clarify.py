@@ -65,17 +65,17 @@ class ClarifyScreen(InquiryScreen[ClarifyAnswer]):
 
     def on_key(self, event: events.Key) -> None:
         """A digit takes its choice, any other letter begins an answer in the person's own words."""
-        if self.deaf or self.has_class("-peeking") or isinstance(self.focused, Input) or not event.is_printable:
+        # A field takes its letters itself; what arrives here was typed before the focus moved there.
+        if self.deaf or self.has_class("-peeking") or not event.is_printable:
             return
         character = event.character or ""
-        if character.isdigit() and 1 <= int(character) <= len(self.inquiry.choices):
+        if not self._answer.value and character.isdigit() and 1 <= int(character) <= len(self.inquiry.choices):
             event.stop()
             self.finish(ClarifyAnswer(self.inquiry.choices[int(character) - 1]))
-        elif character.strip():
+        elif character.strip() or self._answer.value:
             event.stop()
-            answer = self.query_one("#answer", Input)
-            answer.focus()
-            answer.insert_text_at_cursor(character)
+            self.set_focus(self._answer)
+            self._answer.insert_text_at_cursor(character)
 
     def action_step(self, step: int) -> None:
         stops = self._stops()
@@ -85,10 +85,21 @@ class ClarifyScreen(InquiryScreen[ClarifyAnswer]):
     def _stops(self) -> list[Widget]:
         return [*self.query(Choice), self.query_one("#answer", Input)]
 
+    @property
+    def _answer(self) -> Input:
+        return self.query_one("#answer", Input)
+
     @on(Choice.Taken)
     def _taken(self, event: Choice.Taken) -> None:
         event.stop()
-        if not self.deaf:
+        if self.deaf:
+            return
+        # Keys typed faster than the focus moves still reach the choice: they belong to the answer that was begun.
+        if self._answer.value and event.how == "space":
+            self._answer.insert_text_at_cursor(" ")
+        elif self._answer.value and event.how == "enter":
+            self.finish(ClarifyAnswer(self._answer.value.strip()))
+        else:
             self.finish(ClarifyAnswer(event.choice))
 
     @on(Input.Changed, "#answer")

@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol, TypeVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.reactive import reactive
@@ -24,6 +24,7 @@ from hermes_tui.widgets import formats
 from hermes_tui.widgets.bindings import bindings_for
 from hermes_tui.widgets.command_view import CommandView
 from hermes_tui.widgets.key_hints import Hint, KeyHints
+from hermes_tui.widgets.messages import InterruptRequested
 from hermes_tui.widgets.ticker import Ticker
 
 READING_S = 10.0
@@ -72,7 +73,11 @@ class InquiryScreen(ModalScreen[AnswerType | None]):
 
     CSS_PATH = "../styles/dialogs.tcss"
     AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = bindings_for(Place.DIALOG)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_for(Place.DIALOG),
+        # The main screen's own Ctrl+C is out of reach behind a dialog; stopping the turn never may be.
+        Binding("ctrl+c", "interrupt_turn", show=False, priority=True),
+    ]
 
     more_waiting: reactive[int] = reactive(0)
     """How many other questions wait behind this one."""
@@ -320,6 +325,9 @@ class InquiryScreen(ModalScreen[AnswerType | None]):
                 self.choose(action_id)
             case _:
                 pass
+
+    def action_interrupt_turn(self) -> None:
+        self.post_message(InterruptRequested())
 
     def choose(self, action_id: str) -> None:
         """A key of this dialog's own."""

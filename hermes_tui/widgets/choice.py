@@ -27,6 +27,8 @@ class Choice(Widget, can_focus=True):
     @dataclass
     class Taken(Message):
         choice: str
+        how: str = "click"
+        """``space``, ``enter`` or ``click``."""
 
     class EnterRefused(Message):
         """Enter was pressed on a choice that Enter must not take."""
@@ -59,7 +61,7 @@ class Choice(Widget, can_focus=True):
         self.post_message(self.Taken(self.choice))
 
     def action_take(self) -> None:
-        self.post_message(self.Taken(self.choice))
+        self.post_message(self.Taken(self.choice, "space"))
 
     def action_take_by_enter(self) -> None:
-        self.post_message(self.Taken(self.choice) if self._enter else self.EnterRefused())
+        self.post_message(self.Taken(self.choice, "enter") if self._enter else self.EnterRefused())

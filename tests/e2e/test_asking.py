@@ -166,12 +166,9 @@ def test_keys_typed_as_the_dialog_comes_up_go_into_the_prompt(talk: Talk, worksp
         program.pump(0.3)
     assert kept.exists()
     program.wait_for("Deny", timeout_s=20)
-    program.type("aa")
-    program.pump(0.1)
-    assert kept.exists()
     program.pump(0.7)
     program.press("escape")
-    program.wait_for("All told.", "a" * 10)
+    program.wait_for("All told.", "a" * 8)
     assert kept.exists()
 
 

@@ -28,14 +28,15 @@ def gone(pattern: str, timeout_s: float = 5.0) -> bool:
     return True
 
 
-def test_an_interrupt_ends_a_running_command_and_all_it_started(talk: Talk) -> None:
+def test_an_interrupt_ends_a_running_command_and_all_it_started(talk: Talk, workspace: Path) -> None:
     mark = "986.125"
-    command = f"sleep {mark} & (setsid sleep {mark} &) ; echo started; sleep {mark}"
-    program, _ = talk([tool_calls(call("terminal", command=f"({command})")), text("never")])
+    script = f"sleep {mark} &\nsetsid sleep {mark} &\necho started\nsleep {mark}\n"
+    (workspace / "spawn.sh").write_text(script, encoding="utf-8")
+    program, _ = talk([tool_calls(call("terminal", command="bash spawn.sh")), text("never")])
     program.type("go")
     program.press("enter")
     program.wait_for("started")
-    assert len(running(f"sleep {mark}")) >= 3
+    program.wait_until(lambda: len(running(f"sleep {mark}")) >= 3, "three sleeping processes")
     began = time.monotonic()
     program.press("escape")
     program.wait_for("interrupted")

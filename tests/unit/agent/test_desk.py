@@ -217,7 +217,7 @@ class DeskMachine(RuleBasedStateMachine):
         self.count += 1
         name = f"q{self.count}"
         self.tokens[name] = CancelToken()
-        self.futures[name] = self.desk._open_inquiry(approval(name, timeout), self.tokens[name])
+        self.futures[name] = self.desk.open(approval(name, timeout), self.tokens[name])
 
     @rule(pick=st.integers(0, 30), what=st.sampled_from(["shown", "hold", "extend", "forever", "answer", "cancel"]))
     def act(self, pick: int, what: str) -> None:
