@@ -6,7 +6,18 @@ from dataclasses import dataclass, replace
 
 from hermes_tui.safety.facts import FileFacts
 from hermes_tui.safety.policy import Preset, weigh
-from hermes_tui.safety.programs import cloud, editing, filing, git, network, running, system, tooling  # noqa: F401 - they register themselves
+from hermes_tui.safety.programs import (  # noqa: F401 - they register themselves
+    cloud,
+    editing,
+    filing,
+    git,
+    interpreters,
+    network,
+    places,
+    running,
+    system,
+    tooling,
+)
 from hermes_tui.safety.programs.calls import dispatch
 from hermes_tui.safety.scopes import Geography
 from hermes_tui.safety.shell.machine import Machine

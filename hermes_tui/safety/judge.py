@@ -126,9 +126,8 @@ def _reason(
         ]
         count = facts.untracked(lost, cwd) if lost else None
         if count:
-            lines.append(
-                f"{count} of these files {'is' if count == 1 else 'are'} not in git as {'it is' if count == 1 else 'they are'} now"
-            )
+            are, they = ("is", "it is") if count == 1 else ("are", "they are")
+            lines.append(f"{count} of these files {are} not in git as {they} now")
     if is_grave(flags):
         lines.append("The text holds hidden or look-alike characters: " + ", ".join(flags))
     if matched is not None and matched.action is RuleAction.DENY:

@@ -58,7 +58,6 @@ _BY_VERB: dict[Verb, Decision] = {
 _FILE_VERBS = frozenset((Verb.CREATE, Verb.APPEND, Verb.EDIT, Verb.OVERWRITE))
 _FREE = frozenset((Scope.WORKSPACE, Scope.TEMP, Scope.NONE, Scope.CONTAINER))
 _FLOOR = frozenset((Verb.DELETE, Verb.MOVE, Verb.PERMISSIONS))
-_STRONG_SCOPES = frozenset((Scope.SYSTEM, Scope.SECRET, Scope.STARTUP, Scope.CONTROL))
 _STRICT_ASKS = frozenset((Verb.EDIT, Verb.DB_WRITE, Verb.VCS_PUBLISH, Verb.NET_LISTEN))
 _RELAXED_NOTES = frozenset((Verb.OVERWRITE, Verb.DELETE, Verb.MOVE))
 

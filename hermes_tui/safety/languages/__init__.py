@@ -6,7 +6,6 @@ A reader that cannot answer says so (``exec-unknown``); one that answers "no" is
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,6 @@ from hermes_tui.safety.verdict import Scope, Verb
 if TYPE_CHECKING:
     from hermes_tui.safety.shell.machine import Input, Machine
 
-Reader = Callable[["Machine", str], None]
 MAX_CODE = 100_000
 MAX_NESTING = 16
 

@@ -45,7 +45,6 @@ _INTERPOLATES = {
     "php": re.compile(r"(?<!\\)\{?\$\w+()"),
     "julia": re.compile(r"(?<!\\)\$\(?(\w+)\)?"),
 }
-_DECODES = re.compile(r"base64|fromCharCode|unpack\(|pack\(|hex2bin|gzinflate|str_rot13|decode64|chr\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +235,7 @@ def _apply(machine: Machine, language: str, role: str, name: str, arguments: lis
         else:
             machine.add(Verb.EXEC_UNKNOWN, f"Runs code that is made while it runs ({name})", scope=Scope.UNKNOWN)
     elif role == "load":
-        if not is_literal(first) or first.startswith(("http", "/tmp", "data:")):
+        if not is_literal(first) or first.startswith(("http:", "https:", "/tmp", "data:")):
             machine.add(
                 Verb.EXEC_UNKNOWN, f"Loads code by a name that is computed or foreign ({name})", scope=Scope.UNKNOWN
             )

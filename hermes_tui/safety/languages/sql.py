@@ -115,7 +115,7 @@ def _statement(machine: Machine, statement: str, strings: list[str]) -> None:  #
                 machine.add(Verb.DB_WRITE, "Changes rows", piece[:80])
         elif piece.startswith("ALTER "):
             if re.search(
-                r"\bDROP\b|\bDELETE\b|\bUPDATE\b|\bTRUNCATE\b|\bDETACH\b|\bRENAME\b|\bDISABLE\b|\bOWNER TO\b|SUPERUSER|PASSWORD",
+                r"\b(?:DROP|DELETE|UPDATE|TRUNCATE|DETACH|RENAME|DISABLE|OWNER TO)\b|SUPERUSER|PASSWORD",
                 piece,
             ):
                 machine.add(Verb.DB_DROP, "Drops or renames part of a table", piece[:80])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hermes_tui.safety.programs import engine
 from hermes_tui.safety.programs.builtins import BUILTINS
 from hermes_tui.safety.programs.pure import PURE
-from hermes_tui.safety.programs.table import Spec, known_programs, spec_of
+from hermes_tui.safety.programs.table import Spec, spec_of
 from hermes_tui.safety.shell.values import FETCHED, OUTPUT, has_glob, is_literal, is_unknown, matches, shown
 from hermes_tui.safety.verdict import Scope, Verb
 
@@ -21,7 +21,6 @@ _SYSTEM_BIN = re.compile(
     r"(?:/(?:usr(?:/local)?|opt/homebrew|opt/local|snap|system|run/current-system/sw|var/guix/[\w/.-]+|nix/store/[\w.-]+))?/s?bin|/usr/(?:lib(?:exec)?|games|X11R6/bin)(?:/[\w.-]+)*|/opt/[\w.-]+/s?bin|/Applications/[^/]+/Contents/MacOS"
 )
 _INIT = re.compile(r"/etc/(?:init\.d|rc\.d|rc\d\.d)/")
-_MAX_SCRIPT = 16_384
 _VERSIONED = re.compile(
     r"(python|pip|ruby|perl|lua|node|php|gcc|g\+\+|clang|llvm-\w+|java|go|postgres|psql|mysql)(\d+(?:\.\d+)*)(?:-config)?$"
 )
@@ -359,8 +358,3 @@ def script_file(
     else:
         machine.unchecked(f"the text of {machine.name(path)}")
     return OUTPUT
-
-
-def all_program_names() -> list[str]:
-    """Return the names that a judgement can know: tables and built-ins."""
-    return [*known_programs(), *BUILTINS]

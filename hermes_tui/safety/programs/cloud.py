@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 
 from hermes_tui.safety.programs.engine import Call, guess, handler
+from hermes_tui.safety.programs.places import run_in
 from hermes_tui.safety.programs.roles import ROLES, send
-from hermes_tui.safety.programs.running import run_in
 from hermes_tui.safety.shell.state import Place
 from hermes_tui.safety.shell.values import OUTPUT, SECRET, is_literal, shown
 from hermes_tui.safety.verdict import Scope, Verb
@@ -70,7 +70,22 @@ _READS = frozenset(
     ]
 )
 _STRONG_READS = frozenset(
-    ("describe", "list", "get", "head", "ls", "show", "help", "wait", "batch", "search", "query", "scan", "filter")
+    (
+        "describe",
+        "list",
+        "get",
+        "head",
+        "ls",
+        "show",
+        "help",
+        "wait",
+        "batch",
+        "search",
+        "query",
+        "read",
+        "scan",
+        "filter",
+    )
 )
 """Verbs that read whatever follows; the others in ``_READS`` may as well be nouns (``logs delete``)."""
 _DELETES = frozenset(
@@ -139,23 +154,23 @@ def _cloud(call: Call) -> str | None:
     weak = False
     for word in words[1:6] if name.startswith("aws ") and name.count(" ") == 1 else words[:6]:
         if _SECRETS.fullmatch(word):
-            call.add(Verb.SECRET, f"Shows or makes credentials: {name} {target}", target, Scope.REMOTE)
+            call.add(Verb.SECRET, f"Shows or makes credentials: {call.argv[0]} {target}", target, Scope.REMOTE)
             return SECRET
         if _PRIVILEGES.fullmatch(word):
-            call.add(Verb.PRIVILEGE, f"Changes who may do what: {name} {target}", target, Scope.REMOTE)
+            call.add(Verb.PRIVILEGE, f"Changes who may do what: {call.argv[0]} {target}", target, Scope.REMOTE)
             return OUTPUT
         pieces = re.split(r"[-:_]", word)
         verbs = {word, pieces[0], pieces[-1] if ":" in word else word}
         if verbs & _STRONG_READS:
             return OUTPUT
         if verbs & _DELETES:
-            call.add(Verb.CLOUD_DELETE, f"Deletes or stops in the cloud: {name} {target}", target, Scope.REMOTE)
+            call.add(Verb.CLOUD_DELETE, f"Deletes or stops in the cloud: {call.argv[0]} {target}", target, Scope.REMOTE)
             return OUTPUT
         weak = weak or bool(verbs & _READS)
     if weak:
         return OUTPUT
     if len(words) > 1 or name.count(" ") > 1:
-        call.add(Verb.CLOUD_WRITE, f"Changes the cloud: {name} {target}", target, Scope.REMOTE)
+        call.add(Verb.CLOUD_WRITE, f"Changes the cloud: {call.argv[0]} {target}", target, Scope.REMOTE)
     return OUTPUT
 
 

@@ -17,6 +17,27 @@ if TYPE_CHECKING:
 Pure = Callable[["Machine", list[str], "Input | None"], "str | None"]
 PURE: dict[str, Pure] = {}
 MAX_TEXT = 65_536
+_SET_UP = {
+    "ssh-agent": "",
+    "dircolors": "",
+    "keychain": "",
+    "direnv": "hook",
+    "pyenv": "init",
+    "rbenv": "init",
+    "nodenv": "init",
+    "jenv": "init",
+    "goenv": "init",
+    "starship": "init",
+    "zoxide": "init",
+    "atuin": "init",
+    "brew": "shellenv",
+    "fnm": "env",
+    "mise": "activate",
+    "conda": "hook",
+    "opam": "env",
+    "minikube": "docker-env",
+}
+"""Program -> the subcommand that prints set-up for the shell (each program's own installation guide)."""
 
 _FORMAT = re.compile(r"%(?:%|([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?([bqdiouxXfeEgGcs]|\(.*?\)T))")
 _OCTAL = re.compile(r"\\0([0-7]{1,3})")
@@ -364,6 +385,27 @@ def _dirname(machine: Machine, words: list[str], stdin: Input | None) -> str | N
     if len(words) != 1 or words[0].startswith("-"):
         return OUTPUT
     return (posixpath.dirname(words[0].rstrip("/")) or ("/" if words[0].startswith("/") else ".")) + "\n"
+
+
+@_pure("mktemp")
+def _mktemp(machine: Machine, words: list[str], stdin: Input | None) -> str | None:
+    """A name that nobody else has; what the command makes there is its own to remove."""
+    folder = "/tmp"
+    path = f"{folder}/tmp.{len(machine.state.files)}"
+    machine.remember(
+        path, kind="dir" if any(word.startswith("-") and "d" in word for word in words) else "file", text=""
+    )
+    return path + "\n"
+
+
+@_pure(*_SET_UP)
+def _set_up(machine: Machine, words: list[str], stdin: Input | None) -> str | None:
+    """Programs whose documented use is ``eval "$(program init)"``: what they print is theirs, and not looked at."""
+    name = machine.commands[-1][0] if machine.commands else ""
+    if _SET_UP.get(name, "") in ("", *(word for word in words if is_literal(word))):
+        machine.unchecked(f"what {name} sets up in the shell")
+        return "\n"
+    return None
 
 
 @_pure("whoami", "logname")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hermes_tui.safety.shell.values import FETCHED, OUTPUT, SECRET, is_literal, is_unknown, shown
+from hermes_tui.safety.shell.values import OUTPUT, SECRET, is_literal, is_unknown, shown
 from hermes_tui.safety.verdict import Scope, Verb
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ METADATA_HOST = re.compile(
     r"(?:169\.254\.169\.254|metadata(?:\.google\.internal|\.goog)?|100\.100\.100\.200|\[?fd00:ec2::254\]?|169\.254\.170\.2)(?=[:/]|$)"
 )
 _URL = re.compile(r"(?:[a-z][a-z0-9+.-]*)://", re.IGNORECASE)
+_STATEMENTS = frozenset(("sql", "psql", "mysql", "mongo"))
+"""Languages of databases: a file of statements is the project's own, as one that an option names."""
 _STDOUT = frozenset(("-", "/dev/stdout", "/dev/stderr"))
 
 
@@ -225,7 +227,10 @@ def _stdin_code(language: str) -> Callable[[Call, str], None]:
     def role(call: Call, text: str) -> None:
         from hermes_tui.safety.languages import read_code
 
-        if text and text.strip():
+        source = call.stdin.source if call.stdin is not None else ""
+        if text == OUTPUT and language in _STATEMENTS and source.startswith(call.machine.workspace + "/"):
+            call.machine.unchecked(f"the statements in {call.machine.name(source)}")
+        elif text and text.strip():
             read_code(call.machine, language, text, what="standard input")
 
     return role
@@ -361,7 +366,3 @@ def take(call: Call, roles: tuple[str, ...]) -> str | None:
             action(call, value)
         operands = operands[count:]
     return None
-
-
-def fetched(text: str) -> bool:
-    return FETCHED in text

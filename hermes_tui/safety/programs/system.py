@@ -319,11 +319,6 @@ def _ssh_keygen(call: Call) -> str | None:
     return None
 
 
-@handler("tmux")
-def _tmux(call: Call) -> str | None:
-    return None
-
-
 @handler("send-keys")
 def _send_keys(call: Call) -> str:
     """What is typed into a session runs there as soon as Enter is among the keys."""

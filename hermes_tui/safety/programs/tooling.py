@@ -151,11 +151,6 @@ def _npm_config(call: Call) -> str:
     return OUTPUT
 
 
-@handler("pip-uninstall")
-def _pip_uninstall(call: Call) -> str | None:
-    return None
-
-
 @handler("go-run")
 def _go_run(call: Call) -> str:
     """go run, go install: a module path with a version comes from the network, unless it is a well-known tool's."""
@@ -222,7 +217,8 @@ def _builder(call: Call) -> str:
             return OUTPUT
     joined = " ".join(call.operands[:4])
     if joined.startswith(("migrate zero", "install:", "push ")) or re.match(
-        r"(?:hex\.(?:publish|retire)|site empty|db (?:drop|reset|clean|downgrade|rollback|wipe|flush)|sql-drop|migrate .* zero)",
+        r"hex\.(?:publish|retire)|site empty|db (?:drop|reset|clean|downgrade|rollback|wipe|flush)|sql-drop|"
+        r"migrate .* zero",
         joined,
     ):
         call.add(Verb.DB_DROP, f"{shown(call.argv[0])} {shown(joined)}: by its name this destroys data", shown(joined))
@@ -402,11 +398,6 @@ def _jupyter(call: Call) -> str | None:
         if open_to_all or no_token:
             call.add(Verb.NET_SEND, "Opens a notebook server that lets anybody run code", name, Scope.REMOTE)
             break
-    return None
-
-
-@handler("ssh-add")
-def _ssh_add(call: Call) -> str | None:
     return None
 
 

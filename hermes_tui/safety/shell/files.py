@@ -196,7 +196,7 @@ class Files:
         if located.scope is Scope.REMOTE and text.startswith("/dev/"):
             self.add(Verb.NET_SEND, f"Opens a connection to {shown(text[9:])}", shown(text), Scope.REMOTE)
             return Input(FETCHED)
-        return Input(self.text_of(located))
+        return Input(self.text_of(located), located.path)
 
     def text_of(self, located: Located) -> str:
         node = located.node

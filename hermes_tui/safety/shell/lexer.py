@@ -25,7 +25,7 @@ from hermes_tui.safety.shell.nodes import (
 MAX_DEPTH = 20
 """Nested substitutions and compounds that are followed; the deepest honest command on record has four."""
 
-MAX_WORDS = 2500
+MAX_WORDS = 2000
 """Words, expansions and substitutions that are read; a command with more is not followed to its end."""
 
 _PLAIN = re.compile(

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from hermes_tui.safety.facts import FileFacts
     from hermes_tui.safety.scopes import Geography
 
-MAX_STEPS = 400
+MAX_STEPS = 300
 """Simple commands that are followed in one judgement."""
 MAX_NESTING = 16
 """Texts inside texts (``sh -c``, ``eval``, substitutions)."""
@@ -57,10 +57,12 @@ _ALWAYS = frozenset(("true", ":", "((1))", "1"))
 class Input:
     """Standard input that is read piece by piece; ``text`` may hold marks."""
 
-    __slots__ = ("text",)
+    __slots__ = ("source", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, source: str = "") -> None:
         self.text = text
+        self.source = source
+        """The file that it comes from, where it is one."""
 
     def line(self) -> str:
         line, _, self.text = self.text.partition("\n")
