@@ -35,6 +35,8 @@ PING_S = 5.0
 """How long a server may take to show that it is alive."""
 TICK_S = 60.0
 """How often the log's size is looked at."""
+STEP_S = 1.0
+"""How long a process may take to end once its input is closed, and again after a TERM, before the next step."""
 MAX_PAGES = 50
 """Pages of a list that are read: a server must not keep the program busy for ever."""
 _LISTEN_WAITS_S = (0.5, 2.0, 10.0)
@@ -98,8 +100,11 @@ class Connection:
     # -- from outside -------------------------------------------------------------------------------------------------
 
     def stop(self) -> None:
+        """End the connection, or the attempt at one."""
         self._stop = self._closing = True
         self._bell.set()
+        if self._opening is not None and not self._opening.expired():
+            self._opening.reschedule(asyncio.get_running_loop().time())
 
     def lose(self) -> None:
         """The other side has ended the connection, or is not to be relied on."""
@@ -388,4 +393,7 @@ def load_sdk() -> None:
         warnings.simplefilter("ignore")
         import mcp.client.sse
         import mcp.client.stdio
-        import mcp.client.streamable_http  # noqa: F401
+        import mcp.client.streamable_http
+    # Leaving the program waits for its servers. The SDK has no parameter for how long each step of ending one may take.
+    mcp.client.stdio.PROCESS_TERMINATION_TIMEOUT = STEP_S
+    mcp.client.stdio.FORCE_KILL_TIMEOUT = STEP_S

@@ -37,7 +37,7 @@ MAX_ATTEMPTS = 5
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0
 STEADY_S = 30.0
 """A connection that lasted so long proves the server well: counting begins anew."""
-CLOSE_S = 4.5
+CLOSE_S = 4.0
 """How long leaving waits for a server; the SDK ends its process within that."""
 
 Listed = Callable[[str, dict[str, str]], Awaitable[None]]

@@ -226,6 +226,20 @@ async def test_a_keepalive_notices_a_server_that_hangs(
     assert await pid_of(world) != first
 
 
+async def test_a_stubborn_program_is_ended_while_it_still_connects(world: World) -> None:
+    script = "trap '' TERM; echo $$ >&2; while true; do sleep 1; done"
+    servers = world.servers(("toy", McpServerSettings(command="sh", args=("-c", script))))
+    await servers.start()
+    said = ""
+    async with asyncio.timeout(20):
+        while not said:
+            await asyncio.sleep(0.02)
+            said = (await servers.log_tail("toy")).strip()
+    await servers.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(said), 0)
+
+
 async def test_nothing_is_left_when_all_is_closed(world: World, start: Start) -> None:
     servers = await start(toy=old())
     await world.until(ready(servers))
