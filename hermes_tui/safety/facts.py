@@ -3,7 +3,6 @@
 import os
 import posixpath
 import stat as stat_module
-import subprocess
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
@@ -116,6 +115,8 @@ class LocalFacts:
             return None
 
     def untracked(self, paths: Iterable[str], cwd: str) -> int | None:
+        import subprocess  # here, since nearly no judgement needs it
+
         targets = list(paths)
         command = ["git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-C", cwd, "status", "--porcelain", "-z"]
         command += ["--ignored=matching", "--untracked-files=all", "--no-renames", "--", *targets]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 MARK = "[redacted]"
 MIN_KNOWN = 6
@@ -142,12 +143,19 @@ def _pem(match: re.Match[str]) -> str:
 
 
 _Step = tuple[str, re.Pattern[str], Callable[[re.Match[str]], str]]
-_STEPS: tuple[_Step, ...] = (
-    ("PRIVATE KEY", _PEM, _pem),
-    *((literal, re.compile(rf"(?<![A-Za-z0-9]){pattern}"), _key) for literal, pattern in _KEYS),
-    ("https://", _HOOK, _headed),
-    ("://", _URL, _headed),
-)
+
+
+@lru_cache(maxsize=1)
+def _steps() -> tuple[_Step, ...]:
+    """Compile the formats on first use: a program that only judges a command needs none of them."""
+    return (
+        ("PRIVATE KEY", _PEM, _pem),
+        *((literal, re.compile(rf"(?<![A-Za-z0-9]){pattern}"), _key) for literal, pattern in _KEYS),
+        ("https://", _HOOK, _headed),
+        ("://", _URL, _headed),
+    )
+
+
 _STEPS_FOLDED: tuple[_Step, ...] = (
     ("authorization", _AUTH, _headed),
     ("bearer ", _BEARER, _headed),
@@ -168,7 +176,7 @@ def _by_lines(text: str, words: list[str]) -> str:
 
 def redact(text: str) -> str:
     """Return ``text`` with credentials of known formats replaced. Text without any is returned as the same object."""
-    for literal, pattern, replace in _STEPS:
+    for literal, pattern, replace in _steps():
         if literal in text:
             text = pattern.sub(replace, text)
     folded = text.lower()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import fnmatch
 import logging
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -330,6 +329,8 @@ def load_rules(path: Path, source: RuleSource) -> list[Rule]:
 
 def save_rules(path: Path, rules: Iterable[Rule]) -> None:
     """Write the person's own rules, atomically and for the person alone. Raises OSError."""
+    import tempfile
+
     import yaml
 
     own = [_to_plain(rule) for rule in rules if rule.source is RuleSource.USER]

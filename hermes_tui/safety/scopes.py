@@ -174,6 +174,10 @@ class Geography:
                 above.add(folder)
                 folder = posixpath.dirname(folder)
         self.roots = ROOT_TREES | above - set(_TEMP)
+        self.around_home = self.home == self.workspace or self.home.startswith(self.workspace + "/")
+        """Whether the workspace holds the home folder: its credentials and startup files are no project files then."""
+        if self.workspace in self.roots and self.workspace != self.home:
+            self.workspace = "/nonexistent"  # the root or a system tree is nobody's project
         self._cache: dict[str, str] = {}
 
     # -- resolving ----------------------------------------------------------------------------------------------------
@@ -237,6 +241,10 @@ class Geography:
             return Scope.NONE if _SAFE_DEVICES.fullmatch(path) else Scope.DEVICE
         if any(path == own or path.startswith(own + "/") for own in self.own):
             return Scope.OWN
+        if self.around_home and path.startswith(self.home + "/"):
+            private = self._home_scope(path[len(self.home) + 1 :])
+            if private is not Scope.HOME:
+                return private
         if path == self.workspace:
             return Scope.WORKSPACE
         if path.startswith(self.workspace + "/"):

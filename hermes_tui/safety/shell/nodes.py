@@ -1,8 +1,8 @@
-"""The tree of a shell program, as ``parser`` builds it and ``evaluate`` walks it. Names follow bash(1)."""
+"""The tree of a shell program, as ``parser`` builds it and ``machine`` walks it. Names follow bash(1)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 
 class ShellSyntaxError(Exception):
@@ -13,22 +13,19 @@ class ShellSyntaxError(Exception):
         self.position = position
 
 
-@dataclass(slots=True)
-class Lit:
+class Lit(msgspec.Struct):
     """Unquoted text: globs, braces and a leading tilde are live."""
 
     text: str
 
 
-@dataclass(slots=True)
-class Quoted:
+class Quoted(msgspec.Struct):
     """Text that stands for itself."""
 
     text: str
 
 
-@dataclass(slots=True)
-class Param:
+class Param(msgspec.Struct):
     """``$name`` and ``${name op arg}``."""
 
     name: str
@@ -41,24 +38,21 @@ class Param:
     indirect: bool = False
 
 
-@dataclass(slots=True)
-class CmdSub:
+class CmdSub(msgspec.Struct):
     """``$(...)`` and backticks; ``body`` None where the text could not be read."""
 
     body: Sequence | None
     quoted: bool
 
 
-@dataclass(slots=True)
-class Arith:
+class Arith(msgspec.Struct):
     """``$((...))``, ``((...))``, subscripts: text with expansions."""
 
     word: Word
     quoted: bool = False
 
 
-@dataclass(slots=True)
-class ProcSub:
+class ProcSub(msgspec.Struct):
     body: Sequence | None
     writes: bool
     """True for ``>(...)``."""
@@ -67,8 +61,7 @@ class ProcSub:
 Part = Lit | Quoted | Param | CmdSub | Arith | ProcSub
 
 
-@dataclass(slots=True)
-class Word:
+class Word(msgspec.Struct):
     parts: list[Part]
     start: int = 0
     end: int = 0
@@ -78,8 +71,7 @@ class Word:
     """Made of a single unquoted literal: can be a reserved word."""
 
 
-@dataclass(slots=True)
-class Redirect:
+class Redirect(msgspec.Struct):
     op: str
     fd: str
     target: Word
@@ -87,8 +79,7 @@ class Redirect:
     """The text of a here-document."""
 
 
-@dataclass(slots=True)
-class Assign:
+class Assign(msgspec.Struct):
     name: str
     value: Word | None
     append: bool = False
@@ -96,33 +87,29 @@ class Assign:
     array: list[Word] | None = None
 
 
-@dataclass(slots=True)
-class Simple:
+class Simple(msgspec.Struct):
     assigns: list[Assign]
     words: list[Word]
     redirects: list[Redirect]
     start: int
     end: int
-    array_args: list[Assign] = field(default_factory=list)
+    array_args: list[Assign] = []
     """``declare -a x=(...)``: arrays among the arguments."""
 
 
-@dataclass(slots=True)
-class Group:
+class Group(msgspec.Struct):
     body: Sequence
     subshell: bool
     redirects: list[Redirect]
 
 
-@dataclass(slots=True)
-class If:
+class If(msgspec.Struct):
     branches: list[tuple[Sequence, Sequence]]
     otherwise: Sequence | None
     redirects: list[Redirect]
 
 
-@dataclass(slots=True)
-class Loop:
+class Loop(msgspec.Struct):
     """``while`` and ``until``."""
 
     until: bool
@@ -131,8 +118,7 @@ class Loop:
     redirects: list[Redirect]
 
 
-@dataclass(slots=True)
-class For:
+class For(msgspec.Struct):
     """``for`` and ``select``; ``words`` None stands for ``"$@"``."""
 
     name: str
@@ -143,54 +129,46 @@ class For:
     arithmetic: Word | None = None
 
 
-@dataclass(slots=True)
-class Case:
+class Case(msgspec.Struct):
     subject: Word
     arms: list[tuple[list[Word], Sequence]]
     redirects: list[Redirect]
 
 
-@dataclass(slots=True)
-class Function:
+class Function(msgspec.Struct):
     name: str
     body: Command
     redirects: list[Redirect]
 
 
-@dataclass(slots=True)
-class Test:
+class Test(msgspec.Struct):
     """``[[ ... ]]``: operators are words too."""
 
     words: list[Word]
     redirects: list[Redirect]
 
 
-@dataclass(slots=True)
-class ArithCommand:
+class ArithCommand(msgspec.Struct):
     word: Word
     redirects: list[Redirect]
 
 
-@dataclass(slots=True)
-class Coproc:
+class Coproc(msgspec.Struct):
     body: Command
 
 
 Command = Simple | Group | If | Loop | For | Case | Function | Test | ArithCommand | Coproc
 
 
-@dataclass(slots=True)
-class Pipeline:
+class Pipeline(msgspec.Struct):
     commands: list[Command]
 
 
-@dataclass(slots=True)
-class AndOr:
+class AndOr(msgspec.Struct):
     first: Pipeline
     rest: list[tuple[str, Pipeline]]
     background: bool = False
 
 
-@dataclass(slots=True)
-class Sequence:
+class Sequence(msgspec.Struct):
     items: list[AndOr]

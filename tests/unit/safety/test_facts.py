@@ -129,3 +129,17 @@ def test_odd_paths_are_survived(path: str) -> None:
     assert facts.exists(path) in (True, False)
     assert facts.read_text(path, 10) is None
     assert facts.count_files(path, 10) in (0, 1)
+
+
+def test_a_workspace_that_is_the_home_folder_keeps_its_secrets() -> None:
+    where = {"cwd": "/home/dev", "home": "/home/dev", "workspace": "/home/dev", "facts": ListedFacts(())}
+    assert judge("echo x > notes.txt", **where).decision is Decision.ALLOW  # type: ignore[arg-type]
+    for command in ("cat .ssh/id_rsa", "echo x >> .bashrc", "tar cf x.tar .ssh"):
+        assert judge(command, **where).decision is Decision.ASK, command  # type: ignore[arg-type]
+    assert judge("rm -rf *", **where).decision is Decision.BLOCK  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("workspace", ["/", "/etc", "/usr"])
+def test_the_root_is_nobodys_project(workspace: str) -> None:
+    found = judge("echo x > etc/new", cwd=workspace, home="/root", workspace=workspace, facts=ListedFacts(()))
+    assert found.decision is Decision.ASK
