@@ -122,6 +122,7 @@ class Engine:
             store=store,
             pool=self._pool,
             schedule=self._schedule,
+            call=self._post,
             spawn=self._spawn,
         )
 
@@ -129,19 +130,23 @@ class Engine:
 
     def submit(self, text: str) -> None:
         """Send a prompt: at once when nothing runs, after the running turn otherwise."""
-        self._to_session(lambda session: session.submit(text))
+        self._to_session(lambda session: session.turns.submit(text))
 
     def steer(self, text: str) -> None:
         """Deliver a message to the running turn after its running tools; without a turn it is a prompt."""
-        self._to_session(lambda session: session.steer(text))
+        self._to_session(lambda session: session.turns.steer(text))
 
     def take_back(self, text: str, steering: bool) -> "Future[bool]":
         """Take back a queued prompt or a steering message; whether it still waited."""
-        return self._ask_session(lambda session: session.take_back(text, steering))
+
+        async def take_back(session: Session) -> bool:
+            return session.turns.take_back(text, steering)
+
+        return self._ask_session(take_back)
 
     def interrupt(self) -> None:
         """End the running turn within a second. Queued prompts stay, and wait for the person."""
-        self._to_session(lambda session: session.interrupt())
+        self._to_session(lambda session: session.turns.interrupt())
 
     def answer(self, inquiry_id: str, answer: Answer) -> bool:
         """Answer an inquiry; False when it had closed before."""

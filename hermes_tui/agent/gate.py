@@ -27,7 +27,7 @@ from hermes_tui.protocol.inquiries import (
 )
 from hermes_tui.protocol.messages import ToolOutcome
 from hermes_tui.safety import Decision, Rules, RuleSource, Verdict, judge_tool
-from hermes_tui.safety.rules import save_rules, stored
+from hermes_tui.safety.rules import RuleError, load_rules, save_rules, stored
 
 logger = logging.getLogger(__name__)
 
@@ -223,3 +223,17 @@ def _refusal(reply: Reply) -> tuple[str, ToolOutcome]:
                 "The turn was interrupted while this call waited for permission; it did not run.",
                 ToolOutcome.INTERRUPTED,
             )
+
+
+def add_stored_rules(rules: Rules, own: Path, project: Path) -> list[str]:
+    """Add the stored rules: the person's, and the project's, which can only tighten. Returns what went wrong."""
+    problems = []
+    for path, source in ((own, RuleSource.USER), (project, RuleSource.PROJECT)):
+        try:
+            found = load_rules(path, source)
+        except RuleError as error:
+            problems.append(str(error))
+            continue
+        for rule in found:
+            rules.add(rule)
+    return problems

@@ -52,5 +52,7 @@ class SessionParts:
     store: SessionStore
     pool: DaemonPool
     schedule: Schedule
+    call: Callable[[Callable[[], object]], None]
+    """Call a function on the loop; from any thread."""
     spawn: Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
     hooks: Hooks = field(default_factory=Hooks)

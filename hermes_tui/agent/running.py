@@ -3,6 +3,7 @@
 import asyncio
 import copy
 import dataclasses
+import json
 import logging
 import threading
 from collections.abc import Callable
@@ -11,13 +12,13 @@ from typing import Any
 from hermes_tui.agent.arguments import ArgumentError, read_arguments, take_long, valid_arguments
 from hermes_tui.agent.calls import CallJob, GateDecision, PreparedCall
 from hermes_tui.agent.outcomes import Facts, RawResult, finished, read_raw
-from hermes_tui.extensions.hooks import block_message
+from hermes_tui.extensions.hooks import Hooks, block_message
 from hermes_tui.protocol.cancel import Cancelled, CancelToken
 from hermes_tui.protocol.context import ToolContext
 from hermes_tui.protocol.environment import EnvironmentFailure
 from hermes_tui.protocol.messages import ToolCall, ToolOutcome, ToolResult
 from hermes_tui.tools.naming import nearest
-from hermes_tui.tools.registry import ToolEntry, call_handler, describe_error, tool_error
+from hermes_tui.tools.registry import ToolEntry, call_handler, describe_error, json_text, tool_error
 
 logger = logging.getLogger(__name__)
 
@@ -229,6 +230,9 @@ class RunningCall:
             "status": refusal.outcome.value if refusal is not None else "done",
             "error_message": str(refusal) if refusal is not None else "",
         }
+        hooks = self._job.hooks
+        if self._call.name == "terminal" and refusal is None and hooks.has("transform_terminal_output"):
+            text = await self._job.executor.run(lambda: transformed_terminal(hooks, prepared, text))
         await self._hooks("post_tool_call", result=text, **facts)
         if refusal is not None:
             return text
@@ -265,6 +269,26 @@ class RunningCall:
             size_chars=len(text),
             display=display,
         )
+
+
+def transformed_terminal(hooks: Hooks, call: PreparedCall, text: str) -> str:
+    """Return a terminal's result with its output as the hook ``transform_terminal_output`` changed it."""
+    try:
+        result = json.loads(text)
+    except ValueError:
+        return text
+    if not isinstance(result, dict) or not isinstance(result.get("output"), str):
+        return text
+    changed = hooks.call(
+        "transform_terminal_output",
+        command=call.args.get("command", ""),
+        output=result["output"],
+        returncode=result.get("exit_code"),
+        task_id=call.context.session_id,
+        env_type=call.context.environment.name,
+    )
+    texts = [one for one in changed if isinstance(one, str)]
+    return json_text({**result, "output": texts[-1]}) if texts else text
 
 
 def find_tool(name: str, job: CallJob) -> ToolEntry:

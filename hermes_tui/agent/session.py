@@ -3,26 +3,27 @@
 Lives on the engine's loop; ``Engine`` is the door. What blocks (stores, checks, environments) runs in pool threads.
 """
 
-import asyncio
 import logging
-from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from hermes_tui.agent.agent import Agent, Client, NoClient, model_changed
 from hermes_tui.agent.batch import BatchParts, BatchRunner
+from hermes_tui.agent.briefing import briefing, lend_variables, process_news
 from hermes_tui.agent.environments import EnvironmentKeeper
 from hermes_tui.agent.extending import make_extensions, start_extensions
-from hermes_tui.agent.gate import ApprovalGate, GateFacts
+from hermes_tui.agent.gate import ApprovalGate, GateFacts, add_stored_rules
+from hermes_tui.agent.hooked import SessionHooks
 from hermes_tui.agent.model_choice import ModelChoice
 from hermes_tui.agent.opening import StoredSession, find_wanted, load_session, title_of
 from hermes_tui.agent.options import SessionParts
 from hermes_tui.agent.person_shell import PersonShell
 from hermes_tui.agent.prompts import PromptFacts, system_prompt, today
 from hermes_tui.agent.selection import ToolSelection
+from hermes_tui.agent.turns import TurnQueue
 from hermes_tui.backends.factory import backend_rows, create_environment
-from hermes_tui.protocol.cancel import CancelToken
+from hermes_tui.backends.processes import ProcessNotice
 from hermes_tui.protocol.context import AgentState
 from hermes_tui.protocol.environment import BackendInfo, Environment, EnvironmentFailure
 from hermes_tui.protocol.events import (
@@ -34,18 +35,17 @@ from hermes_tui.protocol.events import (
     SessionTitled,
     TodoChanged,
     ToolsetsChanged,
-    TurnEnd,
 )
 from hermes_tui.protocol.messages import Message
-from hermes_tui.safety import Rules, RuleSource
+from hermes_tui.safety import Rules
 from hermes_tui.safety.redact import Redactor, secrets_of_environment
-from hermes_tui.safety.rules import RuleError, load_rules
 from hermes_tui.safety.sudo import SudoKeeper
 from hermes_tui.settings import ApprovalMode, OnNoAnswer
 from hermes_tui.store.records import SessionRecord, SessionSummary, new_session_id
 from hermes_tui.store.schema import StoreError
 from hermes_tui.store.workspace_files import FileIndex
 from hermes_tui.tools.discovery import discover_tools
+from hermes_tui.tools.process_tool import process_registry
 from hermes_tui.tools.toolsets import ToolsetInfo, UnknownToolset
 
 logger = logging.getLogger(__name__)
@@ -67,9 +67,7 @@ class Session:
         self._environ = dict(options.environ)
         self._workspace = options.workspace
         self._mode = options.settings.approvals.mode
-        self._turn: asyncio.Task[None] | None = None
-        self._cancel = CancelToken()
-        self._queue: list[str] = []
+        self.turns = TurnQueue(lambda: self.agent, self._store_session, parts.spawn)
         self._stored = False
         self._title = ""
         self._state = AgentState()
@@ -84,8 +82,10 @@ class Session:
         )
         self._environments = self._new_environments(options.settings.terminal.backend)
         self._files: tuple[str, FileIndex] | None = None
+        self._leave_processes = process_registry().subscribe(self._hear_process)
         self.session_id = ""
         self.models = ModelChoice(options.settings, self._environ, options.make_client)
+        self._hooked = SessionHooks(parts.hooks, parts.pool, parts.spawn, lambda: self.session_id)
         self.extensions = make_extensions(
             parts,
             self.models,
@@ -109,12 +109,12 @@ class Session:
                 self._parts.publish(notice)
 
     async def _open(self, session_id: str | None) -> None:
-        await self._end_turn()
+        await self.turns.end()
         if self._selection is None:
             self._selection = await self._discover()
         if self._stored:
             self._parts.store.release(self.session_id)
-        self._queue.clear()
+        self.turns.clear()
         self._state = AgentState()
         stored = await self._load(session_id) if session_id is not None else None
         if stored is None:
@@ -136,7 +136,7 @@ class Session:
             # A session tells of its opening each time it is opened; once is enough.
             if not isinstance(event, SessionStarted):
                 self._parts.replay(event)
-        self._agent = self._new_agent(stored.messages if stored is not None else [])
+        self._agent = self._new_agent(stored.messages if stored is not None else [], await self._briefing())
         self._tell_model()
         self._tell_toolsets()
 
@@ -166,8 +166,11 @@ class Session:
 
     async def close(self) -> None:
         """Interrupt the turn and close what it used."""
-        await self._end_turn()
+        await self.turns.end()
+        await self._hooked.close()
         self._sudo.forget()
+        self._leave_processes()
+        await self._parts.pool.run(process_registry().close)
         await self.extensions.close()
         await self._parts.pool.run(self._environments.close)
         await self.models.close()
@@ -176,6 +179,7 @@ class Session:
         report = await self._parts.pool.run(lambda: discover_tools(self._options.paths.home))
         await self._load_rules()
         await start_extensions(self.extensions, self._parts)
+        lend_variables(self._options.tools.entries(), self._environ)
         for failure in report.failures:
             self.notice(NoticeLevel.WARNING, f"A tool could not be loaded: {failure.source}: {failure.reason}")
         tools = self._settings.tools
@@ -186,19 +190,9 @@ class Session:
             return self._select((), ())
 
     async def _load_rules(self) -> None:
-        """Read the stored rules: the person's, and the project's, which can only tighten."""
-        sources = {
-            RuleSource.USER: self._options.paths.rules,
-            RuleSource.PROJECT: Path(self._workspace) / ".hermes" / "approvals.yaml",
-        }
-        for source, path in sources.items():
-            try:
-                rules = await self._parts.pool.run(partial(load_rules, path, source))
-            except RuleError as error:
-                self.notice(NoticeLevel.ERROR, f"Stored rules are not used, so more is asked: {error}")
-                continue
-            for rule in rules:
-                self._rules.add(rule)
+        paths = (self._options.paths.rules, Path(self._workspace) / ".hermes" / "approvals.yaml")
+        for problem in await self._parts.pool.run(lambda: add_stored_rules(self._rules, *paths)):
+            self.notice(NoticeLevel.ERROR, f"Stored rules are not used, so more is asked: {problem}")
 
     def _select(self, enabled: tuple[str, ...], disabled: tuple[str, ...]) -> ToolSelection:
         return ToolSelection(
@@ -209,18 +203,24 @@ class Session:
             search=self._settings.tools.tool_search,
         )
 
-    def _new_agent(self, history: list[Message]) -> Agent:
+    async def _briefing(self) -> tuple[str, ...]:
+        paths, folder, skills = self._options.paths, Path(self._workspace), self._skill_folders()
+        toolsets = self.selection.toolsets
+        return await self._parts.pool.run(lambda: briefing(paths, folder, skills, toolsets))
+
+    def _new_agent(self, history: list[Message], extra: tuple[str, ...]) -> Agent:
         facts = PromptFacts(
             backend=self._environments.backend,
             folder=self._workspace,
             toolsets=self.selection.toolsets,
             date=today(),
             interactive=self._options.interactive,
+            extra=extra,
         )
         return Agent(
             agent_id=ROOT,
             system=system_prompt(facts),
-            client=self.models.client,
+            client=lambda: self._hooked.client(self.models.client()),
             batch=BatchRunner(self._batch_parts(), agent_id=ROOT),
             publish=self._parts.publish,
             keep=self._keep_message,
@@ -278,64 +278,15 @@ class Session:
         assert self._selection is not None, "tools are discovered before any door is open"
         return self._selection
 
-    def submit(self, text: str) -> None:
-        """Start a turn, or queue the prompt behind the running one."""
-        self._queue.append(text)
-        if self._turn is None:
-            self._turn = self._parts.spawn(self._run_turns())
-        else:
-            self.agent.set_queued(self._queue)
-
-    def steer(self, text: str) -> None:
-        if self._turn is None:
-            self.submit(text)
-        else:
-            self.agent.steer(text)
-
-    async def take_back(self, text: str, steering: bool) -> bool:
-        """Forget a message that still waits; return whether it did."""
-        if steering:
-            return self.agent.take_back_steering(text)
-        if text not in self._queue:
-            return False
-        self._queue.remove(text)
-        self.agent.set_queued(self._queue)
-        return True
-
-    def interrupt(self) -> None:
-        self._cancel.cancel("interrupted by the person")
+    def _hear_process(self, notice: ProcessNotice) -> None:
+        """In a reader's thread: a background process of this session has something to say to the model."""
+        if notice.info.session_id == self.session_id:
+            self._parts.call(lambda: self._say(process_news(notice)))
 
     def _say(self, text: str) -> None:
-        """A message of a plugin: it steers the running turn, or is the next prompt."""
+        """A message of a plugin or a process: it steers the running turn, or is the next prompt."""
         if self._agent is not None:
-            self.steer(text)
-
-    async def _run_turns(self) -> None:
-        """Run the queue empty. After an interrupt or an error what is left waits for the person's next prompt."""
-        try:
-            how = "prompt"
-            while self._queue:
-                text = self._queue.pop(0)
-                if how == "queued":
-                    self.agent.set_queued(self._queue)
-                self._cancel = CancelToken()
-                self._store_session(text)
-                finished = await self.agent.run_turn(text, self._cancel, how)
-                # Steering that came too late for this turn is the next prompt, before what was queued.
-                self._queue[:0] = self.agent.take_undelivered()
-                if finished.end is not TurnEnd.FINISHED:
-                    break
-                how = "queued"
-        finally:
-            self._turn = None
-            if self._queue:
-                self.agent.set_queued(self._queue)
-
-    async def _end_turn(self) -> None:
-        turn = self._turn
-        if turn is not None:
-            self.interrupt()
-            await asyncio.wait([turn])
+            self.turns.steer(text)
 
     # -- keeping ------------------------------------------------------------------------------------------------------
 
@@ -362,6 +313,7 @@ class Session:
 
     def keep_event(self, event: Event) -> None:
         """Store a published event; what comes before the first prompt belongs to no session yet."""
+        self._hooked.tell(event)
         if not self._stored or event.session_id != self.session_id:
             return
         try:
@@ -456,8 +408,7 @@ class Session:
         """Run a command of the person's own, and tell the model of it with the next prompt."""
         shell = PersonShell(self._environments, ROOT, self._parts.pool, self._parts.publish, self._parts.schedule)
         self._store_session(f"! {command}")
-        token = self._cancel = self._cancel if self._turn is not None else CancelToken()
-        self.agent.note(await shell.run(command, token.child()))
+        self.agent.note(await shell.run(command, self.turns.token()))
 
     async def complete_file(self, query: str) -> list[str]:
         """Return the paths of the workspace that ``query`` fits best."""

@@ -46,7 +46,7 @@ class CancelToken:
             callback()
 
     def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call ``callback`` when the token is cancelled (at once if it is already). Returns a function that forgets it."""
+        """Call ``callback`` once the token is cancelled, at once if it is already. Returns what takes it back."""
         with self._lock:
             if not self._event.is_set():
                 self._callbacks.append(callback)

@@ -120,7 +120,7 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     spilled_to: str = ""
     """Path of the file that holds the whole result, if it was capped."""
     display: dict[str, Any] = {}
-    """Extras for the panel, never sent to the model: ``diff`` (unified diff text), ``path``, ``title``, ``output`` ..."""
+    """Extras for the panel, never sent to the model: ``diff`` (unified), ``path``, ``title``, ``output`` ..."""
 
 
 class TodoStatus(StrEnum):
