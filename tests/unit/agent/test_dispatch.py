@@ -6,6 +6,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -64,7 +65,7 @@ class Setup:
             agent_id="root",
             call_id=call.id,
             tool=call.name,
-            environment=cast(Environment, None),
+            environment=cast(Environment, SimpleNamespace(name="local")),
             workspace="/w",
             cancel=cancel,
             asker=cast(Asker, None),
@@ -255,6 +256,24 @@ async def test_hooks_after_the_call(setup: Setup) -> None:
     facts = setup.told[-1]
     assert facts["result"] == '{"x": "1"}'
     assert (facts["tool_name"], facts["args"], facts["status"], facts["duration_ms"]) == ("t", {"n": 1}, "done", 1000)
+
+
+async def test_a_hook_changes_the_output_of_the_terminal_and_of_nothing_else(setup: Setup) -> None:
+    hooked: list[Any] = []
+
+    def shorten(output: str, **facts: Any) -> str:
+        hooked.append((facts["command"], facts["returncode"]))
+        return output[:3]
+
+    setup.hooks.add("transform_terminal_output", shorten)
+    answer = tool_result(output="long text", exit_code=0)
+    for name in ("terminal", "t"):
+        setup.tools.register(name, "tests", {"name": name}, lambda args: answer)
+    first = await setup.call('{"command": "ls"}', "terminal")
+    assert content(first) == {"output": "lon", "exit_code": 0}
+    second = await setup.call('{"command": "ls"}')
+    assert content(second)["output"] == "long text"
+    assert hooked == [("ls", 0)]
 
 
 async def test_a_hook_that_raises_changes_nothing(setup: Setup, caplog: pytest.LogCaptureFixture) -> None:
