@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from hermes_tui.safety.programs.inside import look_inside
 from hermes_tui.safety.programs.pure import echo, printf
 from hermes_tui.safety.shell.environment import judge_variable
 from hermes_tui.safety.shell.values import OUTPUT, UNKNOWN, is_literal, is_unknown, shown
@@ -159,6 +160,7 @@ def _source(machine: Machine, argv: list[str], stdin: Input | None, want: bool) 
         Scope.NONE,
     ):
         machine.unchecked(f"the text of {machine.name(path)}")
+        look_inside(machine, "shell", located, words[1:])
     else:
         machine.add(
             Verb.EXEC_UNKNOWN,

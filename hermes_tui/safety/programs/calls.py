@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hermes_tui.safety.programs import engine
 from hermes_tui.safety.programs.builtins import BUILTINS
+from hermes_tui.safety.programs.inside import MAX_SCRIPT, look_inside
 from hermes_tui.safety.programs.pure import PURE
 from hermes_tui.safety.programs.table import Spec, spec_of
 from hermes_tui.safety.shell.values import FETCHED, OUTPUT, has_glob, is_literal, is_unknown, matches, shown
@@ -211,7 +212,9 @@ def _alias(machine: Machine, argv: list[str], stdin: Input | None, want: bool) -
         machine.state.aliases[argv[0]] = text
 
 
-def run_file(machine: Machine, argv: list[str], stdin: Input | None, want: bool) -> str:
+def run_file(  # noqa: C901 - one branch per kind of file
+    machine: Machine, argv: list[str], stdin: Input | None, want: bool
+) -> str:
     """Follow a program that is named by its path."""
     path = argv[0]
     if FETCHED in path:
@@ -261,22 +264,29 @@ def run_file(machine: Machine, argv: list[str], stdin: Input | None, want: bool)
         )
     else:
         machine.unchecked(f"the text of {machine.name(path)}")
+        text = machine.facts.read_text(located.path, MAX_SCRIPT) if machine.state.place.kind == "local" else None
+        if text is not None:
+            look_inside(machine, language_of(text, path), located, argv[1:])
         call = engine.Call(machine, _UNKNOWN_SPEC, argv, stdin, want)
         engine.guess(call, argv[1:])
     return OUTPUT
+
+
+def language_of(text: str, path: str) -> str:
+    """Return the language of a script: by its first line, else by its name, else the shell's."""
+    first = text.partition("\n")[0] if text.startswith("#!") else ""
+    interpreter = first.rpartition("/")[2].split() if first else []
+    if interpreter[:1] == ["env"]:
+        interpreter = interpreter[1:]
+    key = interpreter[0].rstrip("0123456789.") if interpreter else posixpath.splitext(path)[1]
+    return LANGUAGES.get(key, "shell")
 
 
 def run_script_text(machine: Machine, text: str, argv: list[str], stdin: Input | None, want: bool, path: str) -> str:
     """Follow a script whose text is known, by its first line or its name."""
     from hermes_tui.safety.languages import read_code
 
-    first = text.partition("\n")[0] if text.startswith("#!") else ""
-    interpreter = first.rpartition("/")[2].split() if first else []
-    if interpreter[:1] == ["env"]:
-        interpreter = interpreter[1:]
-    language = LANGUAGES.get(
-        interpreter[0].rstrip("0123456789.") if interpreter else posixpath.splitext(path)[1], "shell"
-    )
+    language = language_of(text, path)
     if language == "shell":
         return machine.run_shell(text, stdin, arguments=argv[1:], want=want)
     read_code(machine, language, text, what=path)
@@ -357,4 +367,5 @@ def script_file(
         )
     else:
         machine.unchecked(f"the text of {machine.name(path)}")
+        look_inside(machine, language, located, arguments)
     return OUTPUT

@@ -148,7 +148,7 @@ class Files:
                 return folder if short == "." else "~"
             if text.startswith(folder + "/"):
                 return text[len(folder) + 1 :] if short == "." else "~" + text[len(folder) :]
-        return text or "''"
+        return text.removeprefix("./") or text or "''"
 
     # -- reading ------------------------------------------------------------------------------------------------------
 

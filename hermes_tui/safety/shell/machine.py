@@ -93,6 +93,8 @@ class Machine(Files):
         self.nesting = 0
         self.parallel = 0
         self.callers: list[str] = []
+        self.looking: list[str] = []
+        """Scripts that are being looked into, outermost first."""
         self.forks: list[int] = []
         self.picks: dict[str, int] | None = None
         self.offered: dict[str, int] = {}
