@@ -7,7 +7,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := .make
 
-.PHONY: help run test check unit ui e2e services lock bench docs snapshots clean
+# Programs that the tests start must find their bytecode, or each start compiles everything anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help run test check unit ui e2e services lock bench docs pictures snapshots clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
@@ -18,8 +21,9 @@ $(STAMP)/venv: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip uv
-	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode requirements.lock
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m compileall -q hermes_tui
 	@touch $@
 
 run: $(STAMP)/venv  ## Set up and start the program (ARGS="..." passes arguments)
@@ -49,6 +53,13 @@ test: $(STAMP)/venv services check  ## Everything: services, checks, all tests
 
 snapshots: $(STAMP)/venv  ## Take the snapshots anew (look at them afterwards)
 	$(BIN)/pytest tests/ui -q --snapshot-update
+
+docs: $(STAMP)/venv  ## Write the generated pages anew
+	$(BIN)/python -m hermes_tui.config.document > docs/configuration.md
+	$(BIN)/python -c 'from hermes_tui.actions import render_keys_markdown; print(render_keys_markdown(), end="")' > docs/keys.md
+
+pictures: $(STAMP)/venv  ## Make the pictures of the documentation with the program itself
+	$(BIN)/python docs/pictures/make_pictures.py
 
 bench: $(STAMP)/venv  ## Measure and print the table
 	$(BIN)/python -m bench
