@@ -5,46 +5,20 @@ import time
 
 import pytest
 
-from hermes_tui.safety.judge import short, warm
-from tests.unit.safety.corpus import Share, corpus, oracle, score
+from hermes_tui.safety.judge import warm
+from tests.unit.safety.corpus import Share, corpus, oracle
 from tests.unit.safety.fixture import verdict
-
-TARGETS = {
-    "flagged, destructive": 99.0,
-    "flagged, privileged": 99.0,
-    "flagged, exfil_or_remote_exec": 99.0,
-    "flagged, catastrophic": 99.0,
-    "blocked, of catastrophic": 100.0,
-    "not blocked, of harmless": 100.0,
-    "silent, of harmless": 98.0,
-    "silent, of text traps": 99.0,
-    "not blocked, of those to ask about": 99.0,
-    "display flags raised": 100.0,
-}
+from tests.unit.safety.report import TARGETS, figures, table
 
 
 @pytest.fixture(scope="module")
 def shares(request: pytest.FixtureRequest) -> dict[str, Share]:
-    """The figures over the whole corpus; also printed, with `pytest -s` or at the end of a verbose run."""
-    warm()
-    decisions, flags, times = {}, {}, []
-    for row in corpus():
-        started = time.thread_time()
-        found = verdict(row.command)
-        times.append((time.thread_time() - started) * 1000)
-        decisions[row.id], flags[row.id] = short(found.decision), found.display
-    figures = score(decisions, flags)
-    times.sort()
-    lines = ["", f"command safety, {len(corpus())} commands", f"{'figure':<40} {'share':>8} {'target':>8}"]
-    lines += [f"{name:<40} {figures[name].per_cent:7.1f}% {target:7.1f}%" for name, target in TARGETS.items()]
-    lines.append(
-        f"ms a command: p50 {times[len(times) // 2]:.3f}, p99 {times[int(len(times) * 0.99)]:.3f}, most {times[-1]:.3f}"
-    )
+    """The figures over the whole corpus; printed too, where one process runs the tests."""
     reporter = request.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None:
-        for line in lines:
+        for line in ("", *table()):
             reporter.write_line(line)
-    return figures
+    return figures()[0]
 
 
 @pytest.mark.parametrize("figure", TARGETS)
