@@ -1,4 +1,4 @@
-"""The score table over the corpus: ``python -m tests.unit.safety.report`` prints it; 1 if a figure is below its target."""
+"""The score table over the corpus: ``python -m tests.unit.safety.report`` prints it; 1 where a target is missed."""
 
 import time
 from collections.abc import Iterator
