@@ -219,7 +219,7 @@ class McpSamplingSettings(Section, frozen=True, kw_only=True):
     max_rpm: PositiveCount = 10
     """Calls in a minute."""
     allowed_models: tuple[str, ...] = ()
-    """Models the server may name; empty: any."""
+    """Models that the server's hints may choose from; empty: it gets ``model``."""
     max_tool_rounds: Count = 5
     """Rounds of tool use in one request."""
 

@@ -67,7 +67,8 @@ class Session:
         self._environ = dict(options.environ)
         self._workspace = options.workspace
         self._mode = options.settings.approvals.mode
-        self.turns = TurnQueue(lambda: self.agent, self._store_session, parts.spawn)
+        self._hooked = SessionHooks(parts.hooks, parts.pool, parts.spawn, lambda: self.session_id)
+        self.turns = TurnQueue(lambda: self.agent, self._store_session, parts.spawn, self._hooked.turn)
         self._stored = False
         self._title = ""
         self._state = AgentState()
@@ -85,7 +86,6 @@ class Session:
         self._leave_processes = process_registry().subscribe(self._hear_process)
         self.session_id = ""
         self.models = ModelChoice(options.settings, self._environ, options.make_client)
-        self._hooked = SessionHooks(parts.hooks, parts.pool, parts.spawn, lambda: self.session_id)
         self.extensions = make_extensions(
             parts,
             self.models,

@@ -1,12 +1,14 @@
 """The turns of a session, one after another: prompts queue behind the running one, steering goes into it."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from hermes_tui.agent.agent import Agent
 from hermes_tui.protocol.cancel import CancelToken
-from hermes_tui.protocol.events import TurnEnd
+from hermes_tui.protocol.events import TurnEnd, TurnFinished
+
+RunTurn = Callable[[Agent, str, CancelToken, str], Awaitable[TurnFinished]]
 
 
 class TurnQueue:
@@ -17,11 +19,13 @@ class TurnQueue:
         agent: Callable[[], Agent],
         begin: Callable[[str], None],
         spawn: Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"],
+        run: RunTurn = Agent.run_turn,
     ) -> None:
-        """``begin`` is called with the prompt before each turn."""
+        """``begin`` is called with the prompt before each turn, which ``run`` carries to its end."""
         self._agent = agent
         self._begin = begin
         self._spawn = spawn
+        self._run_turn = run
         self._queue: list[str] = []
         self._turn: asyncio.Task[None] | None = None
         self._cancel = CancelToken()
@@ -82,7 +86,7 @@ class TurnQueue:
                     agent.set_queued(self._queue)
                 self._cancel = CancelToken()
                 self._begin(text)
-                finished = await agent.run_turn(text, self._cancel, how)
+                finished = await self._run_turn(agent, text, self._cancel, how)
                 # Steering that came too late for this turn is the next prompt, before what was queued.
                 self._queue[:0] = agent.take_undelivered()
                 if finished.end is not TurnEnd.FINISHED:

@@ -371,6 +371,53 @@ def test_a_plugins_command_hook_and_failure(home: Path, talk: Talk) -> None:
     assert "could not import tool" in log
 
 
+def test_hooks_of_a_plugin_reach_every_part_of_a_turn(
+    home: Path, workspace: Path, serve: Callable[..., ModelServer]
+) -> None:
+    folder = home / "plugins" / "hooked"
+    folder.mkdir(parents=True)
+    (folder / "plugin.yaml").write_text("name: hooked\n")
+    (folder / "__init__.py").write_text(
+        "from pathlib import Path\n"
+        f"LOG = Path({str(workspace / 'hooks.log')!r})\n"
+        "def note(name):\n"
+        "    def hook(**more):\n"
+        "        with LOG.open('a') as file:\n"
+        "            file.write(name + '\\n')\n"
+        "    return hook\n"
+        "def register(ctx):\n"
+        "    for name in ('on_session_start', 'post_llm_call', 'pre_api_request', 'post_api_request',\n"
+        "                 'pre_tool_call', 'post_tool_call', 'on_session_end'):\n"
+        "        ctx.register_hook(name, note(name))\n"
+        "    ctx.register_hook('pre_llm_call', lambda **more: {'context': 'Mind the gap.'})\n"
+        "    ctx.register_hook('transform_llm_output', lambda response_text, **more: response_text + ' Over.')\n"
+        "    ctx.register_hook('transform_terminal_output', lambda output, **more: output.replace('b', 'B'))\n"
+    )
+    server = serve([tool_calls(call("terminal", command="echo abc")), text("Done.")])
+    done = subprocess.run(
+        [sys.executable, "-m", "hermes_tui", "run", "--base-url", server.url, "--model", "scripted", "hello"],
+        cwd=workspace,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout == "Done. Over.\n", done.stderr
+    assert server.requests[0].last_user == "[Mind the gap.]\n\nhello"
+    assert json.loads(server.requests[1].results[0])["output"] == "aBc\n"
+    assert (workspace / "hooks.log").read_text().split() == [
+        "on_session_start",
+        "pre_api_request",
+        "post_api_request",
+        "pre_tool_call",
+        "post_tool_call",
+        "pre_api_request",
+        "post_api_request",
+        "post_llm_call",
+        "on_session_end",
+    ]
+
+
 def test_a_run_without_a_person_waits_for_its_servers(
     home: Path, workspace: Path, serve: Callable[..., ModelServer]
 ) -> None:
