@@ -174,6 +174,7 @@ def _source(machine: Machine, argv: list[str], stdin: Input | None, want: bool) 
 @_builtin("export", "declare", "typeset", "readonly", "local")
 def _declare(machine: Machine, argv: list[str], stdin: Input | None, want: bool) -> str:
     exports = argv[0] == "export" or any(word.startswith("-") and "x" in word for word in argv[1:])
+    refers = any(word.startswith("-") and "n" in word for word in argv[1:]) and argv[0] not in ("export", "readonly")
     numeric = argv[0] in ("declare", "typeset", "local") and any(
         word.startswith("-") and "i" in word for word in argv[1:]
     )
@@ -184,7 +185,9 @@ def _declare(machine: Machine, argv: list[str], stdin: Input | None, want: bool)
         if "[" in name:
             machine.expander.arithmetic_text(name.partition("[")[2].rstrip("]"))
             name = name.partition("[")[0]
-        if equals:
+        if refers:
+            machine.state.variables[name] = UNKNOWN  # a name for another variable is not followed
+        elif equals:
             if numeric:
                 value = machine.expander.arithmetic_text(value)
             name = name.rstrip("+")

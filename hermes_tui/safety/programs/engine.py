@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 HANDLERS: dict[str, Handler] = {}
 
 _FLAG = Option()
+_TAKES = Option("=")
 _DESTROYS = frozenset(
     [
         "delete",
@@ -209,7 +210,7 @@ def run(machine: Machine, spec: Spec, argv: list[str], stdin: Input | None, want
             guess(call, [name, *words])
             return _yield(spec)
         call.spec, call.path = sub, sub.name
-    if call.quiet:
+    if call.quiet or (call.operands == ["help"] and " " in call.spec.name):
         return OUTPUT
     spec = call.spec
     if spec.bare is not None and not call.operands and not spec.subs:
@@ -276,6 +277,8 @@ def parse_words(call: Call, words: list[str], *, stop: bool = False) -> list[str
                 return words[index - 1 :]
             call.operands.append(word)
             continue
+        if word == "-h" and len(words) == 1 and options.get(word, _TAKES).takes == "=":
+            call.quiet = True  # alone, it asks for help wherever it is no flag of the program
         if word == "--help" or (word == "--version" and index == 1 and " " not in spec.name):
             call.quiet = True
         if word.startswith("--") or spec.single:

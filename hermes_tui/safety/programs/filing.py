@@ -130,6 +130,8 @@ def _dd(call: Call) -> str:
         machine.read(source)
     if target:
         machine.write(target)
+        if not source and call.stdin is not None:
+            machine.keep_text(target, call.stdin.text, append=False)
     return OUTPUT
 
 

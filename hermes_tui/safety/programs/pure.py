@@ -245,7 +245,6 @@ def _xxd(machine: Machine, words: list[str], stdin: Input | None) -> str | None:
 
 @_pure(
     "cat",
-    "tee",
     "sponge",
     "pv",
     "buffer",
@@ -262,7 +261,7 @@ def _xxd(machine: Machine, words: list[str], stdin: Input | None) -> str | None:
 )
 def _cat(machine: Machine, words: list[str], stdin: Input | None) -> str | None:
     name = machine.commands[-1][0] if machine.commands else "cat"
-    files = [] if name in ("tee", "sponge") else _operands(words)
+    files = [] if name == "sponge" else _operands(words)
     return _input(machine, files, stdin)
 
 

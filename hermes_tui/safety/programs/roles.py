@@ -223,6 +223,27 @@ def _code(language: str) -> Callable[[Call, str], None]:
     return role
 
 
+def _code_file(language: str) -> Callable[[Call, str], None]:
+    """A file of code for a program that is no interpreter by name (``awk -f``, ``make -f``)."""
+
+    def role(call: Call, value: str) -> None:
+        from hermes_tui.safety.languages import read_code
+
+        machine = call.machine
+        if _URL.match(value):
+            call.add(
+                Verb.EXEC_UNKNOWN, f"Runs {shown(value)}, which comes over the network", shown(value), Scope.REMOTE
+            )
+            return
+        text = machine.read_input(value, call.stdin).text
+        if text != OUTPUT:
+            read_code(machine, language, text, what=machine.name(value))
+        else:
+            machine.unchecked(f"the text of {machine.name(value)}")
+
+    return role
+
+
 def _stdin_code(language: str) -> Callable[[Call, str], None]:
     def role(call: Call, text: str) -> None:
         from hermes_tui.safety.languages import read_code
@@ -279,6 +300,7 @@ ROLES: dict[str, Callable[[Call, str], None]] = {
     "foreign": _foreign,
     "package": _package,
     "registry": _registry,
+    **{f"{name}-file": _code_file(name) for name in ("awk", "sed", "make")},
     "stdin-send": _stdin_send,
     "stdin-shell": lambda call, text: _stdin_shell(call),
     "stdin-argv": _pass,

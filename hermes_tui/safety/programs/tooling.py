@@ -104,6 +104,7 @@ def _tool_run(call: Call) -> str:
     if spec_of(name) is not None or package.startswith("./"):
         return call.machine.call([name, *words[1:]], call.stdin, call.want)
     call.machine.unchecked(f"what the package {package} does")
+    guess(call, [name])
     guess(call, words[1:])
     return OUTPUT
 

@@ -447,7 +447,9 @@ class Machine(Files):
         if not argv:
             for assign in node.assigns:
                 self.assign(assign)
-            return self._deliver("", target)
+            # "$(< file)" yields the file (bash(1), Command Substitution)
+            shows = want and not node.assigns and stdin is not None and len(node.redirects) == 1
+            return self._deliver(stdin.text if shows and stdin is not None else "", target)
         if not node.assigns:
             out = self.call(argv, stdin, want or target is not None)
             return self._deliver(out, target)
@@ -539,6 +541,8 @@ class Machine(Files):
             elif op == "<":
                 source = self.read_input(value, stdin)
                 stdin = source if fd in ("", "0") else stdin
+            elif op == "<&" and value.isdigit() and int(value) > 2:
+                stdin = Input(OUTPUT)  # what was opened there is not followed
             elif op == "<&" or (op == ">&" and (value.isdigit() or value in ("-", "") or value.rstrip("-").isdigit())):
                 continue
             else:
