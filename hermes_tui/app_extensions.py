@@ -114,6 +114,8 @@ class ExtendedApp(ActingApp):
             else:
                 self.notify(str(error), severity="warning", markup=False)
             return
-        if screen is not None and verb is McpVerb.ADD:
+        if screen is None:
+            self.notify(f"{text}: {verb} done.", timeout=4, markup=False)
+        elif verb is McpVerb.ADD:
             screen.added()
         await self._refresh_mcp()

@@ -29,6 +29,7 @@ def make_extensions(
     redact: Callable[[str], str],
     tools_changed: Callable[[], None],
     say: Callable[[str], None],
+    is_open: Callable[[], bool],
 ) -> Extensions:
     """Return the extensions of a run. ``say`` sends a message into the conversation, on the engine's loop."""
     options = parts.options
@@ -45,8 +46,10 @@ def make_extensions(
 
     def inject(text: str) -> bool:
         # Plugins call from threads of their own.
-        parts.schedule(0.0, partial(say, text))
-        return True
+        if is_open():
+            parts.schedule(0.0, partial(say, text))
+            return True
+        return False
 
     def dispatch(name: str, args: dict[str, Any]) -> str:
         return handle_function_call(name, args)

@@ -94,6 +94,7 @@ class Session:
             redact=self._redact,
             tools_changed=self._tools_changed,
             say=self._say,
+            is_open=lambda: self._agent is not None,
         )
 
     # -- opening and closing ------------------------------------------------------------------------------------------
@@ -101,20 +102,20 @@ class Session:
     async def open(self, session_id: str | None) -> None:
         """Open a stored session, or a new one. A running turn is interrupted first."""
         self._held = self._held or []
+        await self.turns.hold()
         try:
             await self._open(session_id)
         finally:
+            self.turns.release()
             held, self._held = self._held, None
             for notice in held:
                 self._parts.publish(notice)
 
     async def _open(self, session_id: str | None) -> None:
-        await self.turns.end()
         if self._selection is None:
             self._selection = await self._discover()
         if self._stored:
             self._parts.store.release(self.session_id)
-        self.turns.clear()
         self._state = AgentState()
         stored = await self._load(session_id) if session_id is not None else None
         if stored is None:

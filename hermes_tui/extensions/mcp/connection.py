@@ -203,6 +203,7 @@ class Connection:
             elicitation_callback=self._elicit,
             list_roots_callback=self._roots,
             logging_callback=self._logged,
+            log_level="info",
             message_handler=self._told,
             client_info=Implementation(name="hermes-tui", version=__version__),
         )

@@ -171,19 +171,19 @@ class McpServer:
 
     async def _connect_again_and_again(self) -> None:
         failures = 0
-        while not self._stopping:
+        while not self._should_stop():
             began = time.monotonic()
             ended = await self._one_connection()
             ending, problem = ended.ending, ended.problem
             if time.monotonic() - began >= STEADY_S or ending is Ending.IDLE:
                 failures = 0
-            if ending is Ending.STOPPED:
+            if ending is Ending.STOPPED or self._should_stop():
                 return
             if ending is Ending.IDLE:
                 self._become(McpState.ASLEEP, "nobody used it; the next call wakes it")
                 await self._wake.wait()
                 self._wake.clear()
-                if not self._stopping:
+                if not self._should_stop():
                     self._become(McpState.CONNECTING)
                 continue
             failures += 1
@@ -193,6 +193,9 @@ class McpServer:
                 return
             self._become(McpState.RECONNECTING, f"{problem}; attempt {failures} of {MAX_ATTEMPTS}")
             await self._wait_before(failures)
+
+    def _should_stop(self) -> bool:
+        return self._stopping
 
     async def _one_connection(self) -> "_Ended":
         """Connect and serve, in a task of its own; return how it ended."""
@@ -337,8 +340,9 @@ class McpServer:
     async def listed(self, tools: "list[types.Tool]", *, resources: bool, prompts: bool, server: str) -> None:
         digests = self._toolbox.fill(tools, resources=resources, prompts=prompts)
         self._server = server
-        self._become(McpState.READY)
+        # A changed description is told before its tool can be called.
         await self._listed(self.entry.name, digests)
+        self._become(McpState.READY)
 
     def lost(self) -> None:
         self._become(McpState.RECONNECTING, "the connection was lost")
