@@ -371,6 +371,41 @@ def test_a_plugins_command_hook_and_failure(home: Path, talk: Talk) -> None:
     assert "could not import tool" in log
 
 
+@pytest.mark.parametrize("parallel", [False, True])
+def test_calls_run_side_by_side_only_where_the_server_allows_it(
+    home: Path, workspace: Path, serve: Callable[..., ModelServer], parallel: bool
+) -> None:
+    old = str(ROOT / "tests" / "fakes" / "mcp_old.py")
+    entry = {"command": sys.executable, "args": [old], "supports_parallel_tool_calls": parallel}
+    configure(home, {"old": entry})
+    server = serve([tool_calls(call("mcp__old__echo", text="a"), call("mcp__old__echo", text="b")), text("Done.")])
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "hermes_tui",
+            "run",
+            "--json",
+            "--yes",
+            "--base-url",
+            server.url,
+            "--model",
+            "m",
+            "hello",
+        ],
+        cwd=workspace,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    queued = [event for event in events if event["kind"] == "tool_queued"]
+    assert [(event["group"], event["lane"]) for event in queued] == ([(0, 0), (0, 1)] if parallel else [(0, 0), (1, 0)])
+    assert parallel or "runs alone" in queued[1]["why_serial"]
+    assert ["echo a" in result for result in server.requests[1].results] == [True, False]
+
+
 def test_hooks_of_a_plugin_reach_every_part_of_a_turn(
     home: Path, workspace: Path, serve: Callable[..., ModelServer]
 ) -> None:
