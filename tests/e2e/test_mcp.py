@@ -109,10 +109,8 @@ async def test_everything_works_with_the_everything_server(world: World, start: 
     )
     assert "Paris" in sampled
     assert world.requests[0].max_tokens == 9
-    declined = await world.call(
-        "mcp__all__trigger-elicitation-request", world.context(person=Person("Decline: tell the server nothing"))
-    )
-    assert "decline" in declined.lower()
+    declined = await world.call("mcp__all__trigger-elicitation-request", world.context(person=Person("")))
+    assert "cancel" in declined.lower()
     resources = json.loads(await world.call("mcp__all__list_resources"))
     assert resources["resources"]
     uri = resources["resources"][0]["uri"]

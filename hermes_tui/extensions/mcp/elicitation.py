@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 DECLINE = "Decline: tell the server nothing"
 LEAVE_EMPTY = "Leave it empty"
 YES, NO = "Yes", "No"
+EMPTY_SIGN, DEFAULT_SIGN = "-", "="
+"""What is typed to leave a field empty, and to take its default."""
 MAX_TRIES = 4
 """Answers that do not fit before a question counts as cancelled."""
 
@@ -80,6 +82,27 @@ class Field:
             case "string" if schema.get("format"):
                 return f"Format: {schema['format']}"
         return ""
+
+    @property
+    def default(self) -> Any:
+        return self.schema.get("default")
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """What the dialog offers; nothing where the person types."""
+        if not self.options or self.schema.get("type") == "array":
+            return ()
+        return (*self.options, *(() if self.required else (LEAVE_EMPTY,)), DECLINE)
+
+    @property
+    def shortcuts(self) -> str:
+        """What may be typed in place of an answer."""
+        if self.choices:
+            return ""
+        ways = [] if self.required else [f"{EMPTY_SIGN} to leave it empty"]
+        if self.default is not None:
+            ways.append(f"{DEFAULT_SIGN} for {plain(_shown(self.default))}")
+        return f"Type {' or '.join(ways)}." if ways else ""
 
     def read(self, text: str) -> Any:
         """Return the person's answer as the field wants it. Raises Misfit."""
@@ -154,23 +177,18 @@ class Elicitor:
         return types.ElicitResult(action="accept", content=content)
 
     async def _field(self, field: Field, text: str, call: ActiveCall | None) -> "dict[str, Any] | types.ElicitResult":
-        default = field.schema.get("default")
-        choices = list(field.options) if field.schema.get("type") != "array" else []
-        if default is not None and not choices:
-            choices.append(_shown(default))
-        if not field.required:
-            choices.append(LEAVE_EMPTY)
-        choices.append(DECLINE)
+        # Typed fields offer no choices: the dialog takes a digit for one of them, and answers may begin with digits.
+        choices = field.choices
         misfit = ""
         for _ in range(MAX_TRIES):
-            lines = [line for line in (text, field.hint, misfit) if line]
-            answer = await self._question("\n".join(lines), tuple(choices), call)
-            if answer is None or answer == DECLINE:
+            lines = [line for line in (text, field.hint, field.shortcuts, misfit) if line]
+            answer = await self._question("\n".join(lines), choices, call)
+            if answer is None or (answer == DECLINE and choices):
                 return _ended(answer)
-            if answer == LEAVE_EMPTY and not field.required:
+            if not field.required and answer == (LEAVE_EMPTY if choices else EMPTY_SIGN):
                 return {}
-            if default is not None and answer == _shown(default):
-                return {field.name: default}
+            if not choices and field.default is not None and answer == DEFAULT_SIGN:
+                return {field.name: field.default}
             try:
                 return {field.name: field.read(answer)}
             except Misfit as error:
@@ -197,7 +215,7 @@ class Elicitor:
             call_id=context.call_id if context is not None else "",
             timeout_s=self._timeout_s,
             created=time.time(),
-            question=f"{text}\n\nYour answer goes to this server. Never give it a password.",
+            question=f"{text}\n\nYour answer goes to this server; Esc tells it nothing. Never give it a password.",
             choices=choices,
         )
         asker = context.asker if context is not None else self._asker

@@ -75,12 +75,15 @@ async def test_defaults_and_empty_answers() -> None:
         },
         "required": ["name"],
     }
-    person = Person("Ada", LEAVE_EMPTY, "b")
+    person = Person("=", "-", "b")
     result = await asked(schema, person)
     assert (result.action, result.content) == ("accept", {"name": "Ada", "kind": "b"})
+    questions = [getattr(one, "question", "") for one in person.asked]
+    assert "Type = for Ada." in questions[0]
+    assert "Type - to leave it empty." in questions[1]
     assert [getattr(one, "choices", ()) for one in person.asked] == [
-        ("Ada", DECLINE),
-        (LEAVE_EMPTY, DECLINE),
+        (),
+        (),
         ("a", "b", LEAVE_EMPTY, DECLINE),
     ]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hermes_tui.extensions.mcp.elicitation import DECLINE
 from hermes_tui.extensions.mcp.naming import tool_name
 from hermes_tui.extensions.mcp.servers import McpServers
 from hermes_tui.protocol.extensions import ModelAnswer
@@ -138,10 +139,12 @@ async def test_a_form_becomes_questions_and_wrong_answers_are_asked_again(world:
     assert second.choices[:2] == ("Yes", "No")
 
 
-@pytest.mark.parametrize(("answer", "action"), [("Decline: tell the server nothing", "decline"), ("", "cancel")])
-async def test_declining_and_closing_tell_the_server(world: World, start: Start, answer: str, action: str) -> None:
+@pytest.mark.parametrize(("answers", "action"), [(("3", DECLINE), "decline"), (("",), "cancel")])
+async def test_declining_and_closing_tell_the_server(
+    world: World, start: Start, answers: tuple[str, ...], action: str
+) -> None:
     await start()
-    result = json.loads(await world.call("mcp__toy__order", world.context(person=Person(answer))))
+    result = json.loads(await world.call("mcp__toy__order", world.context(person=Person(*answers))))
     assert action in result["error"].lower()
 
 
