@@ -133,8 +133,9 @@ class Agent:
 
     def set_queued(self, queued: Sequence[str]) -> None:
         """What waits for the next turn, so that one event tells all that waits."""
-        self._queued = tuple(queued)
-        self._tell_waiting()
+        if self._queued != tuple(queued):
+            self._queued = tuple(queued)
+            self._tell_waiting()
 
     # -- one turn -----------------------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ class ModelChoice:
         self._environ = environ
         self._make = make
         self._client: Client | None = None
+        self._retired: list[Client] = []
         self._fixed = False
         self.reason = ""
         """Why there is no model, and what to do; empty where there is one."""
@@ -60,9 +61,10 @@ class ModelChoice:
             return
         found = resolve_model(self._settings, self._environ)
         if isinstance(found, NoModel):
-            self._client, self.reason = None, f"{found.reason} {found.hint}"
+            self._retire()
+            self.reason = f"{found.reason} {found.hint}"
         elif found != self.spec:
-            self._client, self.reason = self._make(found, self._settings.model), ""
+            self._take(self._make(found, self._settings.model))
 
     def choose(self, name: str, provider: str = "", base_url: str = "") -> None:
         """Use another model from the next call on. Raises NoClient, keeping the old one, where that cannot be."""
@@ -74,11 +76,12 @@ class ModelChoice:
             raise NoClient(f"{found.reason} {found.hint}")
         self._settings = settings
         self._fixed = False
-        self._client, self.reason = self._make(found, self._settings.model), ""
+        self._take(self._make(found, self._settings.model))
 
     def use(self, client: Client) -> None:
         """Use this client whatever the settings say (the demo model)."""
-        self._client, self._fixed, self.reason = client, True, ""
+        self._fixed = True
+        self._take(client)
 
     def set_key(self, variable: str, value: str, provider: str) -> None:
         """A key was entered: use it, and its provider."""
@@ -88,7 +91,7 @@ class ModelChoice:
             self._settings, model=msgspec.structs.replace(kept, name="", provider=provider, base_url="")
         )
         self._fixed = False
-        self._client = None
+        self._retire()
         self.resolve()
 
     def warm_up(self) -> None:
@@ -98,6 +101,20 @@ class ModelChoice:
             threading.Thread(target=warm, name="model-warm-up", daemon=True).start()
 
     async def close(self) -> None:
-        close = getattr(self._client, "close", None)
-        if close is not None:
-            await close()
+        """Close the client and those it took the place of."""
+        self._retire()
+        for client in self._retired:
+            close = getattr(client, "close", None)
+            if close is not None:
+                await close()
+        self._retired.clear()
+
+    def _take(self, client: Client) -> None:
+        self._retire()
+        self._client, self.reason = client, ""
+
+    def _retire(self) -> None:
+        """Put the client aside: a call that runs may still read from it, so it is closed at the end."""
+        if self._client is not None:
+            self._retired.append(self._client)
+            self._client = None

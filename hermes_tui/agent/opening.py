@@ -35,7 +35,7 @@ def find_wanted(store: SessionStore, resume: str, latest_in: str | None) -> Want
     if resume:
         found = store.find(resume)
         if not found:
-            return Wanted(None, f"There is no session {resume!r}. A new one was begun.")
+            return Wanted(None, f"There is no session {resume!r}.")
         if len(found) > 1:
             names = ", ".join(f"{one.id} ({one.label})" for one in found[:5])
             return Wanted(found[0].id, f"{resume!r} may be any of {names}; the newest was opened.")
@@ -43,7 +43,7 @@ def find_wanted(store: SessionStore, resume: str, latest_in: str | None) -> Want
     if latest_in is not None:
         latest = store.latest(latest_in)
         if latest is None:
-            return Wanted(None, "There is no earlier session in this folder. A new one was begun.")
+            return Wanted(None, "There is no earlier session in this folder.")
         return Wanted(latest.id)
     return Wanted(None)
 

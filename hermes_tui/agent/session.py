@@ -3,6 +3,7 @@
 Lives on the engine's loop; ``Engine`` is the door. What blocks (stores, checks, environments) runs in pool threads.
 """
 
+import asyncio
 import logging
 from pathlib import Path
 
@@ -54,6 +55,8 @@ ROOT = "root"
 """Id of the root agent."""
 FILES_WAIT_S = 0.3
 """How long the first completion of a path waits for the files to be read."""
+BEGUN = "A new session was begun."
+STAYS = "The session that is open stays open."
 
 
 class Session:
@@ -74,6 +77,7 @@ class Session:
         self._state = AgentState()
         self._agent: Agent | None = None
         self._selection: ToolSelection | None = None
+        self._opening = asyncio.Lock()
         self._held: list[Notice] | None = []
         """Notices while a session opens: its start empties the screen, so they are told after it."""
         self._rules = Rules()
@@ -100,26 +104,40 @@ class Session:
     # -- opening and closing ------------------------------------------------------------------------------------------
 
     async def open(self, session_id: str | None) -> None:
-        """Open a stored session, or a new one. A running turn is interrupted first."""
-        self._held = self._held or []
+        """Open a stored session, or a new one. A running turn is interrupted first.
+
+        Where the stored one cannot be opened, the open one stays as it is, its turn too.
+        """
+        async with self._opening:
+            self._held = self._held or []
+            try:
+                if session_id is None or session_id != self.session_id:
+                    await self._change_to(session_id)
+            finally:
+                held, self._held = self._held, None
+                for notice in held:
+                    self._parts.publish(notice)
+
+    async def _change_to(self, session_id: str | None) -> None:
+        stored = await self._load(session_id) if session_id is not None else None
+        if session_id is not None and stored is None and self.session_id:
+            return
         await self.turns.hold()
         try:
-            await self._open(session_id)
+            await self._open(stored)
         finally:
             self.turns.release()
-            held, self._held = self._held, None
-            for notice in held:
-                self._parts.publish(notice)
 
-    async def _open(self, session_id: str | None) -> None:
+    async def _open(self, stored: StoredSession | None) -> None:
         if self._selection is None:
             self._selection = await self._discover()
         if self._stored:
             self._parts.store.release(self.session_id)
         self._state = AgentState()
-        stored = await self._load(session_id) if session_id is not None else None
         if stored is None:
             self.session_id, self._title, self._stored = new_session_id(), "", False
+        else:
+            await self._move_to(stored)
         spec = self.models.spec
         self._parts.publish(
             SessionStarted(
@@ -145,25 +163,30 @@ class Session:
         """Open the session that is meant, or the latest of this folder; a new one, and a notice, if there is none."""
         store, folder = self._parts.store, self._workspace if latest else None
         wanted = await self._parts.pool.run(lambda: find_wanted(store, resume, folder))
+        if self.session_id and wanted.session_id is None:
+            self.notice(NoticeLevel.WARNING, f"{wanted.notice} {STAYS}")
+            return
+        self._held = self._held or []
         if wanted.notice:
-            self.notice(NoticeLevel.WARNING, wanted.notice)
+            self.notice(NoticeLevel.WARNING, wanted.notice if wanted.session_id else f"{wanted.notice} {BEGUN}")
         await self.open(wanted.session_id)
 
     async def _load(self, session_id: str) -> StoredSession | None:
-        """Return a stored session, and move to its folder."""
         try:
-            stored = await self._parts.pool.run(lambda: load_session(self._parts.store, session_id))
+            return await self._parts.pool.run(lambda: load_session(self._parts.store, session_id))
         except (StoreError, LookupError) as error:
-            self.notice(NoticeLevel.ERROR, f"{error} A new session was begun.")
+            self.notice(NoticeLevel.ERROR, f"{error} {STAYS if self.session_id else BEGUN}")
             return None
+
+    async def _move_to(self, stored: StoredSession) -> None:
+        """Take up a stored session, in its folder."""
         summary = stored.summary
-        self.session_id, self._title, self._stored = session_id, summary.label, True
+        self.session_id, self._title, self._stored = summary.id, summary.label, True
         if stored.folder_is_there:
             self._workspace = summary.folder
         else:
             self.notice(NoticeLevel.WARNING, f"The folder {summary.folder} is gone; working in {self._workspace}.")
         await self._renew_environments()
-        return stored
 
     async def close(self) -> None:
         """Interrupt the turn and close what it used."""

@@ -29,14 +29,15 @@ class TurnQueue:
         self._queue: list[str] = []
         self._turn: asyncio.Task[None] | None = None
         self._cancel = CancelToken()
+        self._held = False
 
     def submit(self, text: str) -> None:
         """Start a turn, or queue the prompt behind the running one."""
         self._queue.append(text)
-        if self._turn is None:
-            self._turn = self._spawn(self._run())
-        else:
+        if self._turn is not None:
             self._agent().set_queued(self._queue)
+        elif not self._held:
+            self._turn = self._spawn(self._run())
 
     def steer(self, text: str) -> None:
         """Tell the running turn; without one this is a prompt."""
@@ -55,9 +56,17 @@ class TurnQueue:
         self._agent().set_queued(self._queue)
         return True
 
-    def clear(self) -> None:
-        """Forget all that waits: another session begins."""
+    async def hold(self) -> None:
+        """Another session opens: end the turn, forget what waits, and start nothing until ``release``."""
+        self._held = True
+        await self.end()
         self._queue.clear()
+
+    def release(self) -> None:
+        """The session is open: start what was asked meanwhile."""
+        self._held = False
+        if self._queue and self._turn is None:
+            self._turn = self._spawn(self._run())
 
     def interrupt(self) -> None:
         self._cancel.cancel("interrupted by the person")
@@ -82,8 +91,7 @@ class TurnQueue:
             while self._queue:
                 text = self._queue.pop(0)
                 agent = self._agent()
-                if how == "queued":
-                    agent.set_queued(self._queue)
+                agent.set_queued(self._queue)
                 self._cancel = CancelToken()
                 self._begin(text)
                 finished = await self._run_turn(agent, text, self._cancel, how)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
+from hermes_tui.python_source import parse_python
 from hermes_tui.tools.registry import describe_error
 
 logger = logging.getLogger(__name__)
@@ -92,7 +93,7 @@ def registers_tools(source: bytes) -> bool:
     """Return whether a statement at the top level calls ``registry.register``. Raises SyntaxError, ValueError."""
     if b"registry.register" not in source:  # most helpers: no need to parse them
         return False
-    return any(_calls_register(statement) for statement in ast.parse(source).body)
+    return any(_calls_register(statement) for statement in parse_python(source).body)
 
 
 def _calls_register(statement: ast.stmt) -> bool:

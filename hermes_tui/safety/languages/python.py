@@ -6,6 +6,7 @@ import ast
 import warnings
 from typing import TYPE_CHECKING
 
+from hermes_tui.python_source import parse_python
 from hermes_tui.safety.languages.python_values import (
     DANGEROUS_MODULES,
     DELETE_CALLS,
@@ -116,7 +117,7 @@ def read(machine: Machine, language: str, text: str) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(text)
+            tree = parse_python(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         machine.unresolved("Python code that could not be read")
         return

@@ -1,11 +1,12 @@
 """Syntax errors of JSON, YAML, TOML and Python files: what an edit has newly broken."""
 
-import ast
 import json
 import tomllib
 import warnings
 from collections.abc import Callable
 from pathlib import PurePosixPath
+
+from hermes_tui.python_source import parse_python
 
 _MAX_CHARS = 2_000_000
 
@@ -41,7 +42,7 @@ def _describe(error: SyntaxError | ValueError) -> str:
 def _check_python(text: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ast.parse(text)
+        parse_python(text)
 
 
 def _check_yaml(text: str) -> None:
