@@ -328,6 +328,45 @@ def test_servers_on_the_screen_killed_and_back(home: Path, talk: Talk) -> None:
     assert left.stdout == ""
 
 
+def test_a_server_asks_the_person_and_the_model(talk: Talk) -> None:
+    program, server = talk(
+        [
+            tool_calls(call("mcp__old__ask")),
+            tool_calls(call("mcp__old__think")),
+            text("The model's answer for the server."),
+            text("All answered."),
+        ]
+    )
+    program.type("/yolo")
+    program.press("enter")
+    program.wait_for("Nothing is asked any more")
+    program.type("/mcp")
+    program.press("enter")
+    program.wait_for("No MCP servers")
+    program.press("a")
+    program.type(f"old {sys.executable} {ROOT / 'tests' / 'fakes' / 'mcp_old.py'}")
+    program.wait_for("mcp_old.py")
+    program.press("enter")
+    program.wait_for("ready", "added here", timeout_s=30)
+    program.press("escape")
+    program.wait_gone("added here")
+    program.type("ask me")
+    program.press("enter")
+    program.wait_for("The MCP server old", "Who are you?", "Enter answer", timeout_s=30)
+    program.pump(LISTENS_S)
+    program.type("7 of 9")
+    program.wait_for("7 of 9")
+    program.press("enter")
+    program.wait_for("wants your model to answer", "Say x", "Allow once")
+    program.pump(LISTENS_S)
+    program.press("a")
+    program.wait_for("All answered.")
+    asked, thought = (json.loads(request.results[0])["result"] for request in (server.requests[1], server.requests[3]))
+    assert json.loads(asked)["content"] == {"name": "7 of 9"}
+    assert json.loads(thought)["content"]["text"] == "The model's answer for the server."
+    assert server.requests[2].body["max_tokens"] == 50
+
+
 def test_a_late_server_never_delays_the_first_prompt(home: Path, talk: Talk) -> None:
     configure(home, {"slow": {"command": "sleep", "args": ["600"]}})
     program, server = talk([text("Here I am.")])
