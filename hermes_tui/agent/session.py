@@ -14,7 +14,7 @@ from hermes_tui.agent.batch import BatchParts, BatchRunner
 from hermes_tui.agent.briefing import briefing, lend_variables, process_news
 from hermes_tui.agent.environments import EnvironmentKeeper
 from hermes_tui.agent.extending import make_extensions, start_extensions
-from hermes_tui.agent.gate import ApprovalGate, GateFacts, add_stored_rules
+from hermes_tui.agent.gate import ApprovalGate, GateFacts, add_stored_rules, tirith_of
 from hermes_tui.agent.hooked import SessionHooks
 from hermes_tui.agent.model_choice import ModelChoice
 from hermes_tui.agent.opening import StoredSession, find_wanted, load_session, title_of
@@ -56,7 +56,7 @@ ROOT = "root"
 FILES_WAIT_S = 0.3
 """How long the first completion of a path waits for the files to be read."""
 BEGUN = "A new session was begun."
-STAYS = "The session that is open stays open."
+STAYS = "You stay in this one."
 
 
 class Session:
@@ -82,6 +82,7 @@ class Session:
         """Notices while a session opens: its start empties the screen, so they are told after it."""
         self._rules = Rules()
         self._redact = Redactor(secrets_of_environment(self._environ.items()), enabled=options.settings.security.redact)
+        self._tirith = tirith_of(options.settings.approvals, options.paths.home)
         self._sudo = SudoKeeper(
             configured=self._environ.get("SUDO_PASSWORD"), timeout_s=options.settings.approvals.sudo_timeout
         )
@@ -288,6 +289,8 @@ class Session:
             own_home=str(self._options.paths.home),
             rules_path=self._options.paths.rules,
             timeout_s=self._settings.approvals.timeout or None,
+            tirith=self._tirith,
+            tell=lambda text: self.notice(NoticeLevel.WARNING, text),
         )
 
     # -- turns --------------------------------------------------------------------------------------------------------

@@ -214,10 +214,14 @@ class SessionStore:
         return summary_of(row) if row else None
 
     def find(self, text: str) -> list[SessionSummary]:
-        """Return the sessions that a person may mean by an id, the beginning of one, or a title; newest first."""
-        return self._summaries(
-            "s.id = :text OR s.id LIKE :beginning ESCAPE '\\' OR lower(s.title) = lower(:text)",
-            {"text": clean(text), "beginning": like_pattern(text)[1:]},
+        """Return the sessions that a person may mean by an id, a title, or the beginning of one; newest first.
+
+        An id or a title that is given in full is meant before one that only begins so.
+        """
+        whole = self._summaries("s.id = :text OR lower(s.title) = lower(:text)", {"text": clean(text)}, 10)
+        return whole or self._summaries(
+            "(s.id LIKE :beginning ESCAPE '\\' OR s.title LIKE :beginning ESCAPE '\\') AND " + _SEEN,
+            {"beginning": like_pattern(text)[1:]},
             10,
         )
 
