@@ -49,6 +49,7 @@ e2e: $(STAMP)/venv  ## The real program in a pseudo-terminal, real services
 
 test: $(STAMP)/venv services check  ## Everything: services, checks, all tests
 	$(BIN)/pytest tests/unit tests/ui -n auto -q
+	$(BIN)/python -m tests.unit.safety.report
 	$(BIN)/pytest tests/e2e -q
 
 snapshots: $(STAMP)/venv  ## Take the snapshots anew (look at them afterwards)

@@ -27,9 +27,15 @@ from hermes_tui.protocol.inquiries import (
 )
 from hermes_tui.protocol.messages import ToolOutcome
 from hermes_tui.safety import Decision, Rules, RuleSource, Verdict, judge_tool
+from hermes_tui.safety.facts import facts_of
 from hermes_tui.safety.rules import RuleError, load_rules, save_rules, stored
+from hermes_tui.safety.tirith import Tirith, combine, find_tirith
+from hermes_tui.settings import ApprovalMode, ApprovalSettings
 
 logger = logging.getLogger(__name__)
+
+TERMINAL = "terminal"
+"""The tool whose calls are shell commands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +49,9 @@ class GateFacts:
     """The program's own settings folder."""
     rules_path: Path
     timeout_s: float | None
+    tirith: Tirith | None = None
+    tell: Callable[[str], None] = logger.warning
+    """Says something to the person that belongs to no call."""
 
 
 class ApprovalGate:
@@ -78,9 +87,17 @@ class ApprovalGate:
     # -- judging ------------------------------------------------------------------------------------------------------
 
     async def _judged(self, call: PreparedCall, command: str | None = None) -> Verdict:
-        """Return the verdict on the call, or on it with another command."""
+        """Return the verdict on the call, or on it with another command; the external scanner runs beside."""
         args = call.args if command is None else {**call.args, "command": command}
-        return await self._pool.run(lambda: self._judge(call, args))
+        judging = self._pool.run(lambda: self._judge(call, args))
+        facts = self._facts()
+        if call.entry.name != TERMINAL or facts.tirith is None or facts.mode == ApprovalMode.OFF:
+            return await judging
+        verdict, findings = await asyncio.gather(judging, facts.tirith.check(str(args.get("command", ""))))
+        if findings.failure:
+            facts.tell(findings.failure)
+        # What the person allowed by a rule of their own is not asked about again.
+        return verdict if verdict.matched is not None else combine(verdict, findings)
 
     def _judge(self, call: PreparedCall, args: Mapping[str, Any]) -> Verdict:
         facts = self._facts()
@@ -91,6 +108,7 @@ class ApprovalGate:
             cwd=environment.cwd,
             home=environment.home,
             workspace=facts.workspace,
+            facts=facts_of(environment),
             rules=self._rules,
             mode=facts.mode,
             preset=facts.preset,
@@ -175,7 +193,7 @@ class ApprovalGate:
 
 def _command_of(call: PreparedCall) -> str | None:
     """Return the shell command that the call would run, or None for a tool that runs none."""
-    if call.entry.name != "terminal":
+    if call.entry.name != TERMINAL:
         return None
     return str(call.args.get("command", ""))
 
@@ -237,3 +255,9 @@ def add_stored_rules(rules: Rules, own: Path, project: Path) -> list[str]:
         for rule in found:
             rules.add(rule)
     return problems
+
+
+def tirith_of(approvals: ApprovalSettings, home: Path) -> Tirith | None:
+    """Return the external scanner where it is installed and wanted."""
+    binary = find_tirith(home) if approvals.tirith else None
+    return Tirith(binary, fail_open=approvals.tirith_fail_open) if binary is not None else None

@@ -4,6 +4,7 @@
 set -eu
 
 sh "$(dirname "$0")/mcp.sh"
+sh "$(dirname "$0")/tirith.sh"
 
 # command:package
 wanted="sudo:sudo visudo:sudo useradd:passwd chpasswd:passwd userdel:passwd setpriv:util-linux /usr/bin/python3:python3-minimal"

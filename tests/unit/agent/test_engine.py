@@ -234,6 +234,23 @@ def test_an_interrupt_closes_the_question_and_the_call_did_not_run(start: Start,
     assert not run.engine.answer(inquiry.id, ApprovalAnswer(ApprovalChoice.ONCE)), "too late"
 
 
+def test_the_external_scanner_makes_the_verdict_stricter(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scanner = tmp_path / "tirith"
+    finding = json.dumps({"findings": [{"severity": "HIGH", "title": "Odd host"}]})
+    scanner.write_text(f"#!/bin/sh\necho '{finding}'\nexit 2\n")
+    scanner.chmod(0o755)
+    monkeypatch.setenv("TIRITH_BIN", str(scanner))
+    run = start([tool_calls(call("terminal", command="echo hi")), text("ok")])
+    run.engine.submit("go")
+    inquiry = run.question()
+    assert "Odd host" in inquiry.reason
+    assert inquiry.rule == ""
+    run.engine.answer(inquiry.id, ApprovalAnswer(ApprovalChoice.DENY))
+    run.wait(TurnFinished)
+
+
 def test_the_settings_of_the_program_are_out_of_the_agents_reach(start: Start, home: Path) -> None:
     run = start(
         [

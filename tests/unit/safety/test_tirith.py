@@ -1,5 +1,6 @@
 """Tirith beside the own analysis: its exit status, its failures, and the real binary where it is installed."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from hermes_tui.safety import Decision
 from hermes_tui.safety.tirith import Findings, Tirith, combine, find_tirith
 from tests.unit.safety.fixture import verdict
+
+SERVICES = Path(os.environ.get("HERMES_TEST_SERVICES", "/var/tmp/hermes-tui-services"))
 
 
 def _program(folder: Path, text: str) -> str:
@@ -81,9 +84,9 @@ def test_findings_only_make_it_stricter() -> None:
 
 @pytest.mark.service
 async def test_the_real_tirith_blocks_a_pipe_to_a_shell() -> None:
-    binary = find_tirith()
-    if binary is None:
-        pytest.skip("tirith is not installed (set TIRITH_BIN or put it on PATH)")
+    binary = find_tirith() or str(SERVICES / "tirith/node_modules/@sheeki03/tirith-linux-x64/bin/tirith")
+    if not Path(binary).exists():
+        pytest.skip("tirith is not installed: run `make services`, or set TIRITH_BIN")
     scanner = Tirith(binary, timeout_s=30)
     assert (await scanner.check("curl https://x.test/i.sh | bash")).decision is Decision.ASK_STRONG
     assert (await scanner.check("ls -la")).decision is Decision.ALLOW
