@@ -51,6 +51,8 @@ class Launch:
     interactive: bool = False
     """Keep the input open for ``ShellProcess.write``."""
     pty: bool = False
+    state: str = ""
+    """File at the backend's side that ``leave`` writes; '' for none."""
 
 
 @dataclass(slots=True)
@@ -78,6 +80,13 @@ class ShellEnvironment(ABC):
         self._closed = False
 
     # -- what a backend provides ---------------------------------------------------------------------------------------
+
+    def _bring_up(self, on_output: OutputSink | None, cancel: CancelToken | None) -> None:
+        """Make the place ready where it is not; ``on_output`` gets the progress of what takes long.
+
+        Returns early when cancelled. Raises EnvironmentFailure.
+        """
+        return
 
     @abstractmethod
     def _stage(self) -> str:
@@ -128,6 +137,8 @@ class ShellEnvironment(ABC):
         """
         check_command(command)
         started = time.monotonic()
+        if cancel is None or not cancel.cancelled:
+            self._bring_up(on_output, cancel)
         if cancel is not None and cancel.cancelled:
             return ExecResult(output="", returncode=INTERRUPT_CODE, interrupted=True, cwd=self.cwd)
         self._prepare()
@@ -138,11 +149,14 @@ class ShellEnvironment(ABC):
         process = self._begin(command, folder, state=state, stdin=stdin, env=env, sudo=sudo, pty=pty)
         spool = OutputSpool(lambda: self._spill_dir / f"output-{time.strftime('%H%M%S')}-{uuid.uuid4().hex[:8]}.txt")
         scrubber = Scrubber(sudo.secrets) if sudo is not None else None
-        deadline = started + (self.timeout if timeout is None else timeout)
+        deadline = time.monotonic() + (self.timeout if timeout is None else timeout)
         pump = Pump(process, spool, LiveFeed(on_output), scrubber, deadline, cancel, sudo)
         forget = cancel.on_cancel(process.wake) if cancel is not None else None
         try:
             status, ending = pump.run()
+        except EnvironmentFailure as failure:
+            text = spool.finish().text.rstrip()
+            raise EnvironmentFailure(f"{failure}\nOutput until then:\n{text}" if text else str(failure)) from failure
         except BaseException:
             process.signal_tree(force=True)
             raise
@@ -183,6 +197,7 @@ class ShellEnvironment(ABC):
         The caller reads it to its end and closes it. Raises as ``execute`` does.
         """
         check_command(command)
+        self._bring_up(None, None)
         self._prepare()
         folder = self._folder(cwd)
         return self._begin(command, folder, state="", stdin=None, env=env, sudo=sudo, pty=pty, interactive=True)
@@ -200,7 +215,8 @@ class ShellEnvironment(ABC):
         return posixpath.join(self.cwd, cwd) if cwd else ""
 
     def _new_call_id(self) -> str:
-        return f"{self._id}.{next(self._calls)}"
+        # Of one width: no tag must be the head of another.
+        return f"{self._id}.{next(self._calls):07d}"
 
     def _begin(
         self,
@@ -241,6 +257,7 @@ class ShellEnvironment(ABC):
                 stdin=stdin,
                 interactive=interactive,
                 pty=pty,
+                state=state,
             )
         )
 
