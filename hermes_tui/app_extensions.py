@@ -42,7 +42,8 @@ class ExtendedApp(ActingApp):
 
     async def _load_commands(self) -> None:
         if self.engine is not None:
-            self._extension_commands = tuple(await asyncio.wrap_future(self.engine.extension_commands()))
+            commands = await asyncio.wrap_future(self.engine.extension_commands())
+            self._extension_commands = tuple(commands)
 
     def run_extension_command(self, name: str, args: str) -> bool:
         """Run a plugin's slash command; return whether there is one of this name."""
@@ -84,7 +85,8 @@ class ExtendedApp(ActingApp):
     async def _refresh_mcp(self) -> None:
         screen = self._mcp_screen()
         if self.engine is not None and screen is not None:
-            screen.set_rows(await asyncio.wrap_future(self.engine.mcp_servers()))
+            rows = await asyncio.wrap_future(self.engine.mcp_servers())
+            screen.set_rows(rows)
 
     def _mcp_screen(self) -> McpScreen | None:
         return next((screen for screen in self.screen_stack if isinstance(screen, McpScreen)), None)
