@@ -36,15 +36,19 @@ def test_a_coding_task_of_six_calls_with_an_edit(talk: Talk, workspace: Path) ->
 
 
 def test_eight_sleeps_run_side_by_side(talk: Talk) -> None:
+    stamp = "date +%s.%N"
     program, server = talk(
-        [tool_calls(*(call("terminal", command=f"sleep 1; echo nap {number}") for number in range(8))), text("Rested.")]
+        [
+            tool_calls(*(call("terminal", command=f"{stamp}; sleep 1; {stamp}; echo {n}") for n in range(8))),
+            text("Rested."),
+        ]
     )
     program.type("sleep")
     program.press("enter")
     program.wait_for("Rested.", timeout_s=30)
-    naps = [json.loads(result) for result in server.requests[1].results]
-    assert [nap["output"].strip() for nap in naps] == [f"nap {number}" for number in range(8)]
-    assert all(nap["exit_code"] == 0 for nap in naps)
+    naps = [json.loads(result)["output"].split() for result in server.requests[1].results]
+    assert [nap[2] for nap in naps] == [str(number) for number in range(8)], "results come in the order of the calls"
+    assert max(float(nap[0]) for nap in naps) < min(float(nap[1]) for nap in naps), "all began before the first ended"
 
 
 def test_a_model_that_sends_broken_calls_gets_errors_and_goes_on(talk: Talk) -> None:
