@@ -10,7 +10,7 @@ import gc
 
 
 def parse_python(source: str | bytes) -> ast.Module:
-    """Return the syntax tree. Raises what ``ast.parse`` raises: SyntaxError, ValueError, RecursionError, MemoryError."""
+    """Return the syntax tree. Raises SyntaxError, ValueError, RecursionError or MemoryError, as ``ast.parse`` does."""
     collecting = gc.isenabled()
     gc.disable()
     try:
