@@ -214,11 +214,11 @@ class Engine:
         return self._ask_session(lambda session: session.toolset_rows())
 
     def backend_rows(self) -> "Future[list[BackendInfo]]":
-        return self._ask_session(lambda session: session.backend_rows())
+        return self._ask_session(lambda session: session.place.backend_rows())
 
     def complete_file(self, query: str) -> "Future[list[str]]":
         """Return the paths of the workspace that ``query`` fits best."""
-        return self._ask_session(lambda session: session.complete_file(query))
+        return self._ask_session(lambda session: session.place.complete_file(query))
 
     def sessions(self, query: str = "") -> "Future[list[SessionSummary]]":
         return self._ask_session(lambda session: session.summaries(query))

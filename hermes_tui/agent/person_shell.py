@@ -12,9 +12,8 @@ from hermes_tui.agent.pool import DaemonPool
 from hermes_tui.protocol.cancel import CancelToken
 from hermes_tui.protocol.environment import EnvironmentFailure, ExecResult
 from hermes_tui.protocol.events import Event, ToolFinished, ToolOutput, ToolQueued, ToolStarted
-from hermes_tui.protocol.messages import ToolOutcome, ToolResult
+from hermes_tui.protocol.messages import PERSON_SHELL, ToolOutcome, ToolResult
 
-TOOL = "shell"
 EMOJI = "🐚"
 TOLD_CHARS = 10_000
 """How much of the output the model is told: its end."""
@@ -47,7 +46,7 @@ class PersonShell:
         self._publish(
             ToolQueued(
                 call_id=call_id,
-                name=TOOL,
+                name=PERSON_SHELL,
                 emoji=EMOJI,
                 summary=command,
                 arguments={"command": command},
@@ -76,7 +75,7 @@ class PersonShell:
         self._publish(
             ToolFinished(
                 call_id=call_id,
-                name=TOOL,
+                name=PERSON_SHELL,
                 agent_id=agent_id,
                 result=ToolResult(
                     call_id=call_id,

@@ -12,7 +12,6 @@ import msgspec
 from hermes_tui.agent.agent import Agent, Client, NoClient, model_changed
 from hermes_tui.agent.batch import BatchParts, BatchRunner
 from hermes_tui.agent.briefing import briefing, lend_variables, process_news
-from hermes_tui.agent.environments import EnvironmentKeeper
 from hermes_tui.agent.extending import make_extensions, start_extensions
 from hermes_tui.agent.gate import ApprovalGate, GateFacts, add_stored_rules, tirith_of
 from hermes_tui.agent.hooked import SessionHooks
@@ -23,10 +22,10 @@ from hermes_tui.agent.person_shell import PersonShell
 from hermes_tui.agent.prompts import PromptFacts, system_prompt, today
 from hermes_tui.agent.selection import ToolSelection
 from hermes_tui.agent.turns import TurnQueue
-from hermes_tui.backends.factory import backend_rows, create_environment
+from hermes_tui.agent.workplace import Workplace
 from hermes_tui.backends.processes import ProcessNotice
 from hermes_tui.protocol.context import AgentState
-from hermes_tui.protocol.environment import BackendInfo, Environment, EnvironmentFailure
+from hermes_tui.protocol.environment import EnvironmentFailure
 from hermes_tui.protocol.events import (
     BackendChanged,
     Event,
@@ -44,7 +43,6 @@ from hermes_tui.safety.sudo import SudoKeeper
 from hermes_tui.settings import ApprovalMode, OnNoAnswer
 from hermes_tui.store.records import SessionRecord, SessionSummary, new_session_id
 from hermes_tui.store.schema import StoreError
-from hermes_tui.store.workspace_files import FileIndex
 from hermes_tui.tools.discovery import discover_tools
 from hermes_tui.tools.process_tool import process_registry
 from hermes_tui.tools.toolsets import ToolsetInfo, UnknownToolset
@@ -53,8 +51,6 @@ logger = logging.getLogger(__name__)
 
 ROOT = "root"
 """Id of the root agent."""
-FILES_WAIT_S = 0.3
-"""How long the first completion of a path waits for the files to be read."""
 BEGUN = "A new session was begun."
 STAYS = "You stay in this one."
 
@@ -68,7 +64,7 @@ class Session:
         self._options = options
         self._settings = options.settings
         self._environ = dict(options.environ)
-        self._workspace = options.workspace
+        self.place = Workplace(options, parts.pool)
         self._mode = options.settings.approvals.mode
         self._hooked = SessionHooks(parts.hooks, parts.pool, parts.spawn, lambda: self.session_id)
         self.turns = TurnQueue(lambda: self.agent, self._store_session, parts.spawn, self._hooked.turn)
@@ -86,15 +82,13 @@ class Session:
         self._sudo = SudoKeeper(
             configured=self._environ.get("SUDO_PASSWORD"), timeout_s=options.settings.approvals.sudo_timeout
         )
-        self._environments = self._new_environments(options.settings.terminal.backend)
-        self._files: tuple[str, FileIndex] | None = None
         self._leave_processes = process_registry().subscribe(self._hear_process)
         self.session_id = ""
         self.models = ModelChoice(options.settings, self._environ, options.make_client)
         self.extensions = make_extensions(
             parts,
             self.models,
-            workspace=lambda: self._workspace,
+            workspace=lambda: self.place.folder,
             notify=self.notice,
             redact=self._redact,
             tools_changed=self._tools_changed,
@@ -143,8 +137,8 @@ class Session:
         self._parts.publish(
             SessionStarted(
                 model=(spec.id or spec.provider_label) if spec is not None else "",
-                backend=self._environments.backend,
-                folder=self._workspace,
+                backend=self.place.backend,
+                folder=self.place.folder,
                 title=self._title,
                 resumed=stored is not None,
                 agent_id=ROOT,
@@ -162,7 +156,7 @@ class Session:
 
     async def open_wanted(self, resume: str = "", *, latest: bool = False) -> None:
         """Open the session that is meant, or the latest of this folder; a new one, and a notice, if there is none."""
-        store, folder = self._parts.store, self._workspace if latest else None
+        store, folder = self._parts.store, self.place.folder if latest else None
         wanted = await self._parts.pool.run(lambda: find_wanted(store, resume, folder))
         if self.session_id and wanted.session_id is None:
             self.notice(NoticeLevel.WARNING, f"{wanted.notice} {STAYS}")
@@ -183,11 +177,9 @@ class Session:
         """Take up a stored session, in its folder."""
         summary = stored.summary
         self.session_id, self._title, self._stored = summary.id, summary.label, True
-        if stored.folder_is_there:
-            self._workspace = summary.folder
-        else:
-            self.notice(NoticeLevel.WARNING, f"The folder {summary.folder} is gone; working in {self._workspace}.")
-        await self._renew_environments()
+        if not stored.folder_is_there:
+            self.notice(NoticeLevel.WARNING, f"The folder {summary.folder} is gone; working in {self.place.folder}.")
+        await self.place.move(summary.folder if stored.folder_is_there else self.place.folder)
 
     async def close(self) -> None:
         """Interrupt the turn and close what it used."""
@@ -197,7 +189,7 @@ class Session:
         self._leave_processes()
         await self._parts.pool.run(process_registry().close)
         await self.extensions.close()
-        await self._parts.pool.run(self._environments.close)
+        await self.place.close()
         await self.models.close()
 
     async def _discover(self) -> ToolSelection:
@@ -215,7 +207,7 @@ class Session:
             return self._select((), ())
 
     async def _load_rules(self) -> None:
-        paths = (self._options.paths.rules, Path(self._workspace) / ".hermes" / "approvals.yaml")
+        paths = (self._options.paths.rules, Path(self.place.folder) / ".hermes" / "approvals.yaml")
         for problem in await self._parts.pool.run(lambda: add_stored_rules(self._rules, *paths)):
             self.notice(NoticeLevel.ERROR, f"Stored rules are not used, so more is asked: {problem}")
 
@@ -229,14 +221,14 @@ class Session:
         )
 
     async def _briefing(self) -> tuple[str, ...]:
-        paths, folder, skills = self._options.paths, Path(self._workspace), self._skill_folders()
+        paths, folder, skills = self._options.paths, Path(self.place.folder), self._skill_folders()
         toolsets = self.selection.toolsets
         return await self._parts.pool.run(lambda: briefing(paths, folder, skills, toolsets))
 
     def _new_agent(self, history: list[Message], extra: tuple[str, ...]) -> Agent:
         facts = PromptFacts(
-            backend=self._environments.backend,
-            folder=self._workspace,
+            backend=self.place.backend,
+            folder=self.place.folder,
             toolsets=self.selection.toolsets,
             date=today(),
             interactive=self._options.interactive,
@@ -260,7 +252,7 @@ class Session:
             selection=self.selection,
             gate=gate,
             hooks=self._parts.hooks,
-            environments=self._environments,
+            environments=self.place.environments,
             asker=self._parts.desk,
             sudo=self._sudo,
             publish=self._parts.publish,
@@ -268,7 +260,7 @@ class Session:
             settings=self._settings,
             state=self._state,
             session_id=lambda: self.session_id,
-            workspace=lambda: self._workspace,
+            workspace=lambda: self.place.folder,
             context_window=lambda: self.models.spec.context_window if self.models.spec is not None else 0,
             redact=self._redact,
             results=self._options.paths.results,
@@ -285,7 +277,7 @@ class Session:
         return GateFacts(
             mode=self._mode,
             preset=self._settings.approvals.preset,
-            workspace=self._workspace,
+            workspace=self.place.folder,
             own_home=str(self._options.paths.home),
             rules_path=self._options.paths.rules,
             timeout_s=self._settings.approvals.timeout or None,
@@ -325,9 +317,9 @@ class Session:
         record = SessionRecord(
             id=self.session_id,
             agent_id=ROOT,
-            folder=self._workspace,
+            folder=self.place.folder,
             model=spec.id if spec is not None else "",
-            backend=self._environments.backend,
+            backend=self.place.backend,
         )
         self._parts.store.create_session(record)
         self._stored = True
@@ -369,32 +361,14 @@ class Session:
 
     # -- changes in mid-session ---------------------------------------------------------------------------------------
 
-    def _new_environments(self, backend: str) -> EnvironmentKeeper:
-        def create(name: str) -> Environment:
-            return create_environment(
-                name,
-                self._settings.terminal,
-                workspace=self._workspace,
-                spill_dir=str(self._options.paths.results),
-                secrets=self._options.secret_names,
-            )
-
-        return EnvironmentKeeper(create, backend)
-
-    async def _renew_environments(self) -> None:
-        old, self._environments = self._environments, self._new_environments(self._environments.backend)
-        await self._parts.pool.run(old.close)
-
     async def set_backend(self, name: str) -> None:
         """Switch where commands run, if it works; running calls finish where they began."""
-        if name == self._environments.backend:
+        if name == self.place.backend:
             return
-        environments = self._environments
         try:
-            environment, health = await self._parts.pool.run(lambda: environments.switch(name, ROOT))
-            folder = await self._parts.pool.run(lambda: environment.cwd)
+            folder, health = await self.place.switch(name, ROOT)
         except EnvironmentFailure as error:
-            kept = environments.backend
+            kept = self.place.backend
             self.notice(NoticeLevel.ERROR, f"The backend {name} cannot be used: {error} Still working on {kept}.")
             return
         self.agent.note(f"Commands and files are now on the backend {name}, in {folder}")
@@ -426,32 +400,18 @@ class Session:
 
     async def use_client(self, client: Client, workspace: str) -> None:
         """Work with this client in this folder (the demo), in a new session."""
-        self._workspace = workspace
         self.models.use(client)
-        await self._renew_environments()
+        await self.place.move(workspace)
         await self.open(None)
 
     async def run_shell(self, command: str) -> None:
         """Run a command of the person's own, and tell the model of it with the next prompt."""
-        shell = PersonShell(self._environments, ROOT, self._parts.pool, self._parts.publish, self._parts.schedule)
+        shell = PersonShell(self.place.environments, ROOT, self._parts.pool, self._parts.publish, self._parts.schedule)
         self._store_session(f"! {command}")
         self.agent.note(await shell.run(command, self.turns.token()))
 
-    async def complete_file(self, query: str) -> list[str]:
-        """Return the paths of the workspace that ``query`` fits best."""
-        if self._files is None or self._files[0] != self._workspace:
-            index = FileIndex(self._workspace)
-            self._files = (self._workspace, index)
-            index.refresh()
-            await self._parts.pool.run(lambda: index.wait(FILES_WAIT_S))
-        files = self._files[1]
-        return await self._parts.pool.run(lambda: files.candidates(query))
-
     async def toolset_rows(self) -> list[ToolsetInfo]:
         return await self.selection.rows()
-
-    async def backend_rows(self) -> list[BackendInfo]:
-        return await self._parts.pool.run(lambda: backend_rows(self._settings.terminal))
 
     # -- telling ------------------------------------------------------------------------------------------------------
 
