@@ -133,7 +133,7 @@ class PtyProgram:
         with self._changed:
             self._watched[text.encode()] = None
 
-    def wait(self, text: str, timeout_s: float = 60.0) -> float:
+    def wait(self, text: str, timeout_s: float = 30.0) -> float:
         """Return when a watched text came. Raises Gone where it does not."""
         key = text.encode()
         with self._changed:

@@ -37,7 +37,7 @@ def prose(count: int, seed: int = 1) -> str:
 def answer(name: str, tokens: int, tokens_per_s: float = 0.0) -> Json:
     """A text answer: paced, or all at once in few writes."""
     pace: Json = {"tokens_per_s": tokens_per_s} if tokens_per_s else {"split": _BLOCK}
-    return {"match": f"^{name}$", "replies": [{"text": f"{prose(tokens)}\n\n{mark(name)}", **pace}]}
+    return {"match": rf"{name}\b", "replies": [{"text": f"{prose(tokens)}\n\n{mark(name)}", **pace}]}
 
 
 def commands(name: str, *batches: list[str]) -> Json:
@@ -46,4 +46,4 @@ def commands(name: str, *batches: list[str]) -> Json:
         {"calls": [{"name": "terminal", "arguments": {"command": command}} for command in batch], "split": _BLOCK}
         for batch in batches
     ]
-    return {"match": f"^{name}$", "replies": [*replies, {"text": mark(name), "split": _BLOCK}]}
+    return {"match": rf"{name}\b", "replies": [*replies, {"text": mark(name), "split": _BLOCK}]}

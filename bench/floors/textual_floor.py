@@ -47,7 +47,7 @@ class Lines(ScrollView):
             line = self._lines.pop() + part
             self._lines += [line[start : start + width] for start in range(0, max(1, len(line)), width)]
         self.virtual_size = Size(width, len(self._lines))
-        self.scroll_end(animate=False, immediate=True)
+        self.scroll_end(animate=False)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:

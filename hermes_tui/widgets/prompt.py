@@ -21,7 +21,7 @@ from hermes_tui.widgets.completions import (
     rank,
 )
 from hermes_tui.widgets.history import DraftFile, PromptHistory
-from hermes_tui.widgets.key_hints import Hint, KeyHints
+from hermes_tui.widgets.key_hints import Hint, KeyHints, hint
 from hermes_tui.widgets.messages import (
     ActionRequested,
     PasteOpened,
@@ -72,7 +72,9 @@ class Prompt(Vertical):
         self._queued: tuple[str, ...] = ()
         self._steering: tuple[str, ...] = ()
         self._note = ""
+        self._elsewhere: tuple[Hint, ...] = ()
         self._draft_due = False
+        self._backend = ""
 
     def compose(self) -> ComposeResult:
         yield Static(id="waiting", markup=False)
@@ -100,10 +102,11 @@ class Prompt(Vertical):
 
     def set_backend(self, name: str) -> None:
         """Colour the band at the edge by where commands run."""
+        if name == self._backend:
+            return  # a change of class styles everything in the box anew
         box = self.query_one("#prompt-box")
-        for each in [each for each in box.classes if each.startswith("-on-")]:
-            box.remove_class(each)
-        box.add_class(f"-on-{name}")
+        box.set_classes([*(each for each in box.classes if not each.startswith("-on-")), f"-on-{name}"])
+        self._backend = name
 
     def set_waiting(self, queued: Sequence[str], steering: Sequence[str]) -> None:
         """Show what waits to be sent."""
@@ -128,6 +131,11 @@ class Prompt(Vertical):
     def note(self, text: str) -> None:
         """Say something about what was typed, in place of the key hints, until the text changes."""
         self._note = text
+        self._show_hints()
+
+    def show_keys_of(self, elsewhere: Sequence[Hint]) -> None:
+        """Show the keys of another part of the screen, which has the focus; of the prompt again for none."""
+        self._elsewhere = tuple(elsewhere)
         self._show_hints()
 
     # -- sending ------------------------------------------------------------------------------------------------------
@@ -239,6 +247,8 @@ class Prompt(Vertical):
         self._hints.hints = ((self._note, ""),) if self._note else tuple(self._current_hints())
 
     def _current_hints(self) -> list[Hint]:
+        if self._elsewhere:
+            return list(self._elsewhere)
         if self.menu.is_open:
             return [self._hint("complete", "take"), ("↑↓", "choose"), ("Esc", "close")]
         hints: list[Hint] = []
@@ -260,8 +270,7 @@ class Prompt(Vertical):
         ]
 
     def _hint(self, action_id: str, label: str) -> Hint:
-        keys = actions.keys_of(action_id, self._keys)
-        return (actions.key_label(keys[0]) if keys else "-", label)
+        return hint(action_id, label, self._keys)
 
     def _show_waiting(self) -> None:
         waiting = self.query_one("#waiting", Static)
