@@ -16,8 +16,8 @@ from hermes_tui.backends.local import child_environ
 from hermes_tui.backends.local_process import PTY_COLUMNS, PTY_ROWS
 from hermes_tui.backends.remote import HELPER_TIMEOUT_S, RemoteEnvironment
 from hermes_tui.backends.remote_files import ScriptFiles
-from hermes_tui.backends.remote_process import run_to_end
-from hermes_tui.backends.remote_scripts import BEGIN, run_header
+from hermes_tui.backends.remote_process import run_helper
+from hermes_tui.backends.remote_scripts import helper_text, run_header
 from hermes_tui.paths import Paths
 from hermes_tui.protocol.cancel import CancelToken
 from hermes_tui.protocol.environment import EnvironmentFailure, Health, OutputSink
@@ -26,7 +26,6 @@ from hermes_tui.settings import TerminalSettings
 if TYPE_CHECKING:
     import docker
 
-_MARK: Final = f"printf '\\0{BEGIN[1:].decode()}0\\n'\n"
 _GUESSED_HOME: Final = "/root"
 
 
@@ -193,16 +192,16 @@ class DockerEnvironment(RemoteEnvironment, ScriptFiles):
         return stream
 
     def _helper(self, script: str, data: bytes = b"", *, timeout: float = HELPER_TIMEOUT_S) -> tuple[int, bytes]:
-        text = _MARK + script
+        text = helper_text(script)
         if len(text) <= shell.INLINE_LIMIT and _is_unicode([text]):
             stream = self._exec(["bash", "-c", text], stdin=bool(data))
         else:
             # Too long for an argument, or not for JSON. Read whole before anything runs, as data may follow.
-            data = f"{{ {text}\nexit\n}}\n".encode(errors="surrogateescape") + data
+            data = f"{{ {text}exit\n}}\n".encode(errors="surrogateescape") + data
             stream = self._exec(["bash", "-s"], stdin=True)
         try:
-            return run_to_end(stream, data, timeout)
-        except TimeoutError as error:
+            return run_helper(stream, data, timeout)
+        except OSError as error:
             raise EnvironmentFailure(f"The container gave no answer ({error}).") from error
 
     def _put_file(self, path: str, data: bytes) -> None:

@@ -87,7 +87,7 @@ def _context(environ: Mapping[str, str]) -> dict[str, Any]:
         found = ContextAPI.get_context(name) if name else ContextAPI.get_current_context()
     except (DockerException, OSError, ValueError) as error:
         raise EnvironmentFailure(f"The Docker context could not be read ({reason_of(error)}).") from error
-    if found is None or not found.Host:
+    if not getattr(found, "Host", ""):
         raise EnvironmentFailure(f"There is no Docker context {name!r}; `docker context ls` shows which there are.")
     arguments: dict[str, Any] = {"base_url": found.Host}
     if found.TLSConfig is not None:

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from hermes_tui.backends import shell
 from hermes_tui.backends.local_process import WRITE_TIMEOUT_S
-from hermes_tui.backends.remote_scripts import BEGIN, END, EXIT
+from hermes_tui.backends.remote_scripts import BEGIN, END, EXIT, helper_answer
 from hermes_tui.protocol.environment import EnvironmentFailure
 
 LOST_CODE: Final = 255
@@ -267,10 +267,10 @@ class RemoteProcess:
         self._stream.close()
 
 
-def run_to_end(stream: Stream, data: bytes, timeout_s: float) -> tuple[int, bytes]:
-    """Feed ``data``, read what comes after ``BEGIN`` to the end and return it with the exit code.
+def run_helper(stream: Stream, data: bytes, timeout_s: float) -> tuple[int, bytes]:
+    """Feed ``data`` to a ``helper_text``; return its exit code and what it wrote.
 
-    For the short scripts of our own. Raises TimeoutError, and what ``exit_code`` raises.
+    Raises TimeoutError, OSError where it ended without an answer, and what ``Stream.exit_code`` raises.
     """
     unsent = memoryview(data)
     output = bytearray()
@@ -293,8 +293,10 @@ def run_to_end(stream: Stream, data: bytes, timeout_s: float) -> tuple[int, byte
             poller.poll(_NO_EVENT_POLL_S * 1000 if unsent else max(0.0, give_up_at - time.monotonic()) * 1000)
             got = stream.receive()
             if got is None:
-                return stream.exit_code(), bytes(output).partition(BEGIN)[2].partition(b"\n")[2]
+                raise OSError(errno.EPIPE, f"it ended without an answer, exit code {stream.exit_code()}")
             output += got[0]
+            if got[0].endswith(b"\n") and (answer := helper_answer(output)) is not None:
+                return answer
             if time.monotonic() > give_up_at:
                 raise TimeoutError(f"no answer within {timeout_s:.0f} s")
     finally:

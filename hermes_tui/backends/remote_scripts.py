@@ -1,7 +1,7 @@
 """The shell text that runs at the other side of a remote backend: the runner of a call, and the one that ends it.
 
 The files are staged once per environment beside ``enter`` and ``leave`` (see ``shell.py``). They use what any
-image has: bash from 3.2 on, ``env``, ``rm``, ``grep`` and ``sleep``.
+image has: bash from 3.2 on, ``env``, ``rm`` and a ``grep`` with ``-z``.
 """
 
 import shlex
@@ -18,25 +18,28 @@ EXIT: Final = b"\0hermes-exit "
 """On the side channel after the session's state, with the exit code and a newline."""
 
 RUN: Final = f"""\
-if [[ $1 == - ]]; then
-  IFS= read -rd '' count
+if [[ $1 == - || $1 == @* ]]; then
+  [[ $1 == - ]] && exec 6<&0 || exec 6<"${{1#@}}"
+  IFS= read -u 6 -rd '' count
   args=()
   while ((count-- > 0)); do
-    IFS= read -rd '' arg
+    IFS= read -u 6 -rd '' arg
     args+=("$arg")
   done
+  exec 6<&-
   set -- "${{args[@]}}"
 fi
 state=$1 mode=$2 script=$3
 shift 3
 [[ $BASH == /* ]] || BASH=$(type -P bash)
 options=(-c)
+[[ $mode != *pty* ]] || set -- TERM=xterm-256color "$@"
 case $mode in
   *restored*) set -- -i "$@" ;;
   *login*) options=(-l -c) ;;
 esac
 case $mode in
-  *pty*) exec env TERM=xterm-256color "$@" "$BASH" "${{options[@]}}" "$script" bash ;;
+  *pty*) exec env "$@" "$BASH" "${{options[@]}}" "$script" bash ;;
 esac
 printf '\\0{BEGIN[1:].decode()}%d\\n' $$
 exec 7>&2 2>/dev/null
@@ -52,7 +55,8 @@ exec </dev/null >/dev/null 7>&-
 exit $code
 """
 """Arguments: file for the session's state (''), mode words, script, then ``NAME=VALUE`` for the environment. With the
-one argument ``-`` all of these come at the head of the input instead, each ended by a NUL, their number first.
+one argument ``-`` all of these come at the head of the input instead (``@PATH``: in that file), each ended by a NUL,
+their number first.
 
 The mode ``restored`` empties the environment, ``login`` reads the profile, ``pty`` leaves out all marks."""
 
@@ -62,7 +66,7 @@ look() {{
   local file line pid grew=1
   local -a fields rows=()
   found=' ' living=()
-  for file in $(grep -lF -- '{shell.CALL_TAG}='"$tag" /proc/[0-9]*/environ 2>/dev/null); do
+  for file in $(grep -lzF -- '{shell.CALL_TAG}='"$tag" /proc/[0-9]*/environ 2>/dev/null); do
     file=${{file#/proc/}}
     found+="${{file%/*}} "
   done
@@ -90,12 +94,11 @@ living=()
 look
 if [[ $signal && $living ]]; then
   kill -"$signal" -- "${{living[@]}}" 2>/dev/null
-  for _ in 1 2 3 4; do
+  for _ in 1 2 3 4 5 6; do
     living=()
     look
     [[ $living ]] || break
     [[ $signal != KILL ]] || kill -KILL -- "${{living[@]}}" 2>/dev/null
-    sleep 0.05
   done
 fi
 printf '%d' "${{#living[@]}}"
@@ -127,6 +130,24 @@ def stage_script(parents: str, old: str, snapshot: bytes | None) -> str:
         lines.append(f"rm -rf -- {shlex.quote(old)}")
     lines.append('printf "%s\\n%s" "$folder" "$HOME"')
     return "\n".join(lines) + "\n"
+
+
+def helper_text(script: str) -> str:
+    """Return ``script`` with marks around its output, so that nobody has to wait for the end of the stream.
+
+    The end of a stream can come seconds late: Docker holds back the ends of all execs of a container while a child of
+    one that ended keeps its output open.
+    """
+    return f"printf '\\0{BEGIN[1:].decode()}0\\n'\n(\n{script}\n)\nprintf '\\0{END[1:-1].decode()}\\0%d\\n' $?\n"
+
+
+def helper_answer(output: bytearray) -> tuple[int, bytes] | None:
+    """Return exit code and output of a finished ``helper_text``, None where it has not ended."""
+    end = output.rfind(END, max(0, len(output) - len(END) - 5))
+    if end < 0 or not output.endswith(b"\n"):
+        return None
+    start = output.find(b"\n", output.find(BEGIN)) + 1
+    return int(output[end + len(END) :]), bytes(output[start:end])
 
 
 def run_arguments(state: str, mode: str, script: str, env: Mapping[str, str]) -> list[str]:
