@@ -30,6 +30,7 @@ from hermes_tui.pump import EventPump
 from hermes_tui.screens.main import MainScreen
 from hermes_tui.screens.palette import ActionProvider, ExtensionProvider
 from hermes_tui.screens.quiet_gate import QuietGate
+from hermes_tui.settings import ApprovalMode
 from hermes_tui.widgets.history import DraftFile, PromptHistory
 from hermes_tui.widgets.theme_loader import (
     ThemeError,
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 DEFAULT_THEME = "hermes-dark"
+PROBLEMS_TOLD = 3
+"""How many problems of the configuration are told on screen."""
 LEAVE_S = 5.0
 """How long leaving after a signal may take before the program ends without the screen's help."""
 GC_THRESHOLDS = (20_000, 20, 50)
@@ -80,6 +83,7 @@ class HermesApp(ExtendedApp, inherit_bindings=False):
         self.options = options
         self.loaded = loaded
         self.settings = loaded.settings
+        self.mode = loaded.settings.approvals.mode
         self.ticker = ticker or Ticker()
         self.engine: Engine | None = None
         self.session_id = ""
@@ -113,7 +117,7 @@ class HermesApp(ExtendedApp, inherit_bindings=False):
         self.ticker.attach(self)
         self.set_keymap(self.settings.display.keys)
         self.push_screen(self.main_screen)
-        self.main_screen.change_status(mode=self.settings.approvals.mode, folder=self.workspace)
+        self.main_screen.change_status(mode=self.mode, yolo=self.mode is ApprovalMode.OFF, folder=self.workspace)
         for number in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, self._leave_by_signal)
         self.call_after_refresh(self._first_frame_done)
@@ -156,14 +160,23 @@ class HermesApp(ExtendedApp, inherit_bindings=False):
         threading.Thread(target=self._start_engine, name="start-engine", daemon=True).start()
         for text in unknown_overrides(self.settings.display.keys):
             self.notify(text, title="Keys", severity="warning", markup=False)
-        for problem in self.loaded.problems:
-            self.notify(
-                str(problem),
-                title="Configuration",
-                severity="information" if problem.calm else "warning",
-                markup=False,
-                timeout=12,
-            )
+        self._tell_problems()
+
+    def _tell_problems(self) -> None:
+        """Tell what of the configuration is not used, in one note that leaves the screen readable."""
+        problems = sorted(self.loaded.problems, key=lambda problem: problem.calm)
+        if not problems:
+            return
+        told = [str(problem) for problem in problems[:PROBLEMS_TOLD]]
+        if len(problems) > len(told):
+            told.append(f"And {len(problems) - len(told)} more: hermes-tui doctor lists all.")
+        self.notify(
+            "\n".join(told),
+            title="Configuration",
+            severity="information" if problems[0].calm else "warning",
+            markup=False,
+            timeout=12,
+        )
 
     def _start_engine(self) -> None:
         """In a thread: import what the first frame did not need, and start."""

@@ -26,7 +26,7 @@ from hermes_tui.screens.welcome import (
     WelcomeScreen,
 )
 from hermes_tui.settings import ApprovalMode, Settings
-from hermes_tui.widgets import messages
+from hermes_tui.widgets import formats, messages
 from hermes_tui.widgets.ticker import Ticker
 from hermes_tui.widgets.toolset_list import ToolRow, ToolsetRow
 from hermes_tui.widgets.transcript import Transcript
@@ -47,7 +47,9 @@ class ActingApp(App[int]):
     transcript: Transcript
     session_id: str
     workspace: str
-    mode = ApprovalMode.MANUAL
+    mode: ApprovalMode
+    _asking_mode = ApprovalMode.MANUAL
+    """What ``/yolo`` goes back to."""
 
     def with_engine(self, wish: Callable[["Engine"], object]) -> None:
         """Do something with the engine, now or as soon as it is there."""
@@ -58,11 +60,23 @@ class ActingApp(App[int]):
     @on(messages.PromptSubmitted)
     @on(messages.QueueSubmitted)
     def _submit(self, message: messages.PromptSubmitted | messages.QueueSubmitted) -> None:
-        self.with_engine(lambda engine: engine.submit(message.text))
+        self._send(message.text, lambda engine: engine.submit(message.text))
 
     @on(messages.SteerSubmitted)
     def _steer(self, message: messages.SteerSubmitted) -> None:
-        self.with_engine(lambda engine: engine.steer(message.text))
+        self._send(message.text, lambda engine: engine.steer(message.text))
+
+    def _send(self, text: str, wish: Callable[["Engine"], object]) -> None:
+        """Hand over what was typed; where nobody can take it any more, give it back."""
+        if self.engine is None or self.engine.running:
+            self.with_engine(wish)
+            return
+        self.main_screen.put_back(text)
+        self.notify(
+            "The engine has stopped, so nothing was sent. Leave with Ctrl+Q and start again with --continue.",
+            severity="error",
+            markup=False,
+        )
 
     @on(messages.TakeBackRequested)
     async def _take_back(self, message: messages.TakeBackRequested) -> None:
@@ -152,11 +166,16 @@ class ActingApp(App[int]):
         if self.engine is None or self._welcome() is not None:
             return
         providers = [
-            ProviderChoice(name=one.name, label=one.label, key_variable=one.key_variable)
+            ProviderChoice(name=one.name, label=one.label, key_variable=one.key_variable, key_prefixes=one.key_prefixes)
             for one in self.engine.providers()
         ]
-        self.push_screen(WelcomeScreen(providers, env_file=str(self.options.paths.env)))
-        self._look_for_servers()
+        screen = WelcomeScreen(
+            providers,
+            env_file=formats.short_path(str(self.options.paths.env), str(Path.home()), 60),
+            model=self.main_screen.model,
+        )
+        self.push_screen(screen)
+        screen.call_after_refresh(self._look_for_servers)
 
     @on(WelcomeScreen.ServersWanted)
     def _look_for_servers(self) -> None:
@@ -341,9 +360,11 @@ class ActingApp(App[int]):
             self.notify(f"Approvals are {self.mode}. /approvals takes one of {known}.", markup=False)
 
     def _yolo(self) -> None:
-        self._set_mode(ApprovalMode.MANUAL if self.mode is ApprovalMode.OFF else ApprovalMode.OFF)
+        self._set_mode(self._asking_mode if self.mode is ApprovalMode.OFF else ApprovalMode.OFF)
 
     def _set_mode(self, mode: ApprovalMode) -> None:
+        if self.mode is not ApprovalMode.OFF:
+            self._asking_mode = self.mode
         self.mode = mode
         self.with_engine(lambda engine: engine.set_approval_mode(mode))
         self.main_screen.change_status(mode=mode, yolo=mode is ApprovalMode.OFF)
@@ -355,7 +376,9 @@ class ActingApp(App[int]):
             )
 
     def _theme(self, args: str) -> None:
-        if args in self.available_themes:
+        if not args:
+            self.search_themes()
+        elif args in self.available_themes:
             self.theme = args
         else:
             known = ", ".join(sorted(name for name in self.available_themes if not name.startswith("textual-")))

@@ -96,6 +96,8 @@ class Presenter:
         def left(answer: Answer | None) -> None:
             self._left(inquiry, answer)
 
+        # A note in the corner must not lie over what is asked.
+        self._app.clear_notifications()
         # The three kinds of dialog differ only in the kind of their answer.
         self._app.push_screen(cast("Screen[Answer | None]", screen), left)
 

@@ -40,6 +40,8 @@ class Provider:
     check_headers: dict[str, str] = field(default_factory=dict)
     keys_page: str = ""
     """Where a person gets a key."""
+    key_prefixes: tuple[str, ...] = ()
+    """How its keys begin, where that tells them from the keys of others."""
 
 
 _KNOWN = (
@@ -48,6 +50,7 @@ _KNOWN = (
         label="OpenAI",
         base_url="https://api.openai.com/v1",
         key_variable="OPENAI_API_KEY",
+        key_prefixes=("sk-proj-", "sk-svcacct-"),
         models=("gpt-5.6-sol",),  # later ones take tools only through another API
         model_pattern=r"^(gpt-|o\d|chatgpt)",
         output_limit_field="max_completion_tokens",
@@ -58,6 +61,7 @@ _KNOWN = (
         label="OpenRouter",
         base_url="https://openrouter.ai/api/v1",
         key_variable="OPENROUTER_API_KEY",
+        key_prefixes=("sk-or-",),
         models=("openrouter/auto",),
         model_pattern=r".+/.+",
         extra_body={"usage": {"include": True}},  # asks for the cost
@@ -69,6 +73,7 @@ _KNOWN = (
         label="Anthropic",
         base_url="https://api.anthropic.com/v1",
         key_variable="ANTHROPIC_API_KEY",
+        key_prefixes=("sk-ant-",),
         models=("claude-sonnet-5-5",),
         model_pattern=r"^claude",
         key_header="x-api-key",
@@ -80,6 +85,7 @@ _KNOWN = (
         label="Groq",
         base_url="https://api.groq.com/openai/v1",
         key_variable="GROQ_API_KEY",
+        key_prefixes=("gsk_",),
         models=("openai/gpt-oss-120b",),
         model_pattern=r"^(llama-|openai/gpt-oss|meta-llama/)",
         keys_page="https://console.groq.com/keys",
@@ -109,6 +115,7 @@ _KNOWN = (
         label="xAI",
         base_url="https://api.x.ai/v1",
         key_variable="XAI_API_KEY",
+        key_prefixes=("xai-",),
         models=("grok-4.5",),
         model_pattern=r"^grok",
         keys_page="https://console.x.ai",

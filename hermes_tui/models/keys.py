@@ -50,7 +50,7 @@ async def check_key(provider: Provider, key: str, base_url: str | None = None, *
             answer = await client.get(url, headers=headers, timeout=timeout_s)
     except httpx2.RequestError as error:
         failure = from_connection(error, spec, begun=False)
-        return KeyCheck(False, f"The key could not be checked: {failure.message} {failure.hint}")
+        return KeyCheck(False, f"The key could not be checked, so it was not kept: {failure.message}")
     return _judged(answer, provider, spec)
 
 

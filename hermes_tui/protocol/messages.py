@@ -8,6 +8,9 @@ from typing import Any
 
 import msgspec
 
+PERSON_SHELL = "shell"
+"""The name under which a command that the person ran is shown among the calls of tools."""
+
 
 class Role(StrEnum):
     SYSTEM = "system"

@@ -13,7 +13,15 @@ from textual.widget import Widget
 
 from hermes_tui.actions import Place
 from hermes_tui.protocol.environment import BackendInfo
-from hermes_tui.protocol.events import AnyEvent, BackendChanged, PromptQueued, TodoChanged, ToolsetsChanged
+from hermes_tui.protocol.events import (
+    AnyEvent,
+    BackendChanged,
+    PromptQueued,
+    TodoChanged,
+    ToolsetsChanged,
+    TurnEnd,
+    TurnFinished,
+)
 from hermes_tui.settings import DisplaySettings
 from hermes_tui.widgets.activity import Activity
 from hermes_tui.widgets.backend_list import BackendList
@@ -23,6 +31,7 @@ from hermes_tui.widgets.blocks import AssistantBlock
 from hermes_tui.widgets.completions import Choice, FileProvider
 from hermes_tui.widgets.formats import tokens
 from hermes_tui.widgets.history import DraftFile, PromptHistory
+from hermes_tui.widgets.key_hints import sidebar_hints, transcript_hints
 from hermes_tui.widgets.messages import ActionRequested, InterruptRequested
 from hermes_tui.widgets.prompt import Prompt
 from hermes_tui.widgets.prompt_area import PromptArea
@@ -84,6 +93,8 @@ class MainScreen(Screen[None]):
         self._todo_title = SectionTitle("Todo")
         self._leave_ticker: Callable[[], None] | None = None
         self._quit_asked_at = float("-inf")
+        self._interrupted_at = float("-inf")
+        self._key_overrides = display.keys
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="work"):
@@ -115,6 +126,11 @@ class MainScreen(Screen[None]):
     def prompt(self) -> Prompt:
         return self._prompt
 
+    @property
+    def model(self) -> str:
+        """What answers; empty for no model."""
+        return self._status_model.status.model
+
     def apply(self, news: Sequence[AnyEvent]) -> None:
         """Show events, in order. Called on the main thread, at most once a frame."""
         self.transcript.feed(news)
@@ -132,6 +148,8 @@ class MainScreen(Screen[None]):
                     self._todo_title.note(self._todo.summary)
                 case PromptQueued():
                     self._prompt.set_waiting(event.queued, event.steering)
+                case TurnFinished(end=TurnEnd.INTERRUPTED) if not event.parent_id:
+                    self._interrupted_at = self._ticker.now()
                 case _:
                     pass
         self._show_status()
@@ -265,6 +283,9 @@ class MainScreen(Screen[None]):
             self.notify("Sent to the terminal's clipboard.", timeout=2)
         elif self._status_model.busy:
             self.post_message(InterruptRequested())
+        elif self._ticker.now() - self._interrupted_at <= QUIT_WINDOW_S:
+            # Whoever hammers at the key to stop the agent does not want to leave.
+            self._interrupted_at = self._ticker.now()
         elif self._ticker.now() - self._quit_asked_at <= QUIT_WINDOW_S:
             self.post_message(ActionRequested("quit"))
         else:
@@ -293,6 +314,17 @@ class MainScreen(Screen[None]):
         self.set_class(columns >= 120, "-wide")
         if self.focused is not None and not self.focused.visible:
             self._prompt.area.focus()
+
+    @on(events.DescendantFocus)
+    def _show_keys(self, event: events.DescendantFocus) -> None:
+        """The keys that apply are those of the part that has the focus."""
+        parts = event.widget.ancestors_with_self
+        if self.transcript in parts:
+            self._prompt.show_keys_of(transcript_hints(self._key_overrides))
+        elif any(isinstance(part, Sidebar) for part in parts):
+            self._prompt.show_keys_of(sidebar_hints(self._key_overrides))
+        else:
+            self._prompt.show_keys_of(())
 
     @on(events.DescendantFocus)
     def _leave_overlay(self, event: events.DescendantFocus) -> None:

@@ -63,6 +63,10 @@ class WelcomeLeft(Message):
     """Go on without a model: everything but the model works."""
 
 
+WAYS = "123"
+"""The keys of the three ways."""
+
+
 class ProviderPicker(Widget, can_focus=True):
     """One provider of several, changed by Left and Right."""
 
@@ -116,22 +120,19 @@ class WelcomeScreen(Screen[None]):
         ("3", "way(3)"),
     ]
 
-    def __init__(self, providers: Sequence[ProviderChoice], *, env_file: str) -> None:
-        """``env_file`` is where the app keeps keys, as the person should read it."""
+    def __init__(self, providers: Sequence[ProviderChoice], *, env_file: str, model: str = "") -> None:
+        """``env_file`` is where the app keeps keys, as the person should read it; ``model`` answers so far."""
         super().__init__()
         self._picker = ProviderPicker(providers)
-        self._field = SecretField("paste a key here", id="key")
+        self._field = SecretField("paste a key here", keys_while_empty=WAYS, id="key")
         self._env_file = env_file
+        self._model = model
         self._servers: dict[str, LocalServerRow] = {}
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="welcome", can_focus=False):
             yield Static("hermes-tui", id="welcome-title", markup=False)
-            yield Static(
-                "A full-screen agent for your terminal. It has no model yet; pick one of three ways.",
-                id="welcome-text",
-                markup=False,
-            )
+            yield Static(self._first_words(), id="welcome-text", markup=False)
             with Vertical(classes="way"):
                 yield self._heading("1", "Paste a key")
                 with Horizontal(id="provider-row"):
@@ -165,12 +166,18 @@ class WelcomeScreen(Screen[None]):
 
     def on_mount(self) -> None:
         hints: list[Hint] = [
+            ("1 2 3", "pick"),
             ("↑↓", "move"),
             ("←→", "provider"),
             ("Enter", "go"),
-            ("Esc", "go on without a model"),
+            ("Esc", "keep the model" if self._model else "go on without a model"),
         ]
         self.query_one(KeyHints).hints = tuple(hints)
+
+    def _first_words(self) -> str:
+        if not self._model:
+            return "A full-screen agent for your terminal. It has no model yet; pick one of three ways."
+        return f"{clean(self._model)} answers so far. /model NAME takes another model; here are three more ways."
 
     @staticmethod
     def _heading(number: str, text: str) -> Static:
@@ -216,6 +223,18 @@ class WelcomeScreen(Screen[None]):
 
     def action_leave(self) -> None:
         self.post_message(WelcomeLeft())
+
+    def on_key(self, event: events.Key) -> None:
+        """A key that is typed rather than pasted needs no way to its field."""
+        if self._field.disabled or not event.is_printable or event.character is None:
+            return
+        if event.character not in WAYS:
+            event.stop()
+            self._field.type_text(event.character)
+
+    def on_paste(self, event: events.Paste) -> None:
+        if not self._field.disabled:
+            self._field.type_text(event.text)
 
     @on(SecretField.Changed)
     def _key_changed(self) -> None:

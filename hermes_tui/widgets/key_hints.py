@@ -1,17 +1,49 @@
 """One quiet line that says which keys do what right now."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from hermes_tui.actions import key_label, keys_of
 from hermes_tui.widgets.text_width import cells
 
 Hint = tuple[str, str]
 """A key as people write it, and what it does."""
 
 GAP = "   "
+
+
+def hint(action_id: str, label: str, overrides: Mapping[str, str] | None = None) -> Hint:
+    """Return the first key of an action of the table, and what it does here."""
+    keys = keys_of(action_id, overrides)
+    return (key_label(keys[0]) if keys else "-", label)
+
+
+def transcript_hints(overrides: Mapping[str, str] | None = None) -> list[Hint]:
+    """The keys that apply in the transcript, the most wanted first."""
+    return [
+        ("↑↓", "move"),
+        hint("transcript.fold", "fold", overrides),
+        hint("transcript.open_output", "open", overrides),
+        hint("transcript.copy", "copy", overrides),
+        hint("interrupt", "back to the prompt", overrides),
+        hint("transcript.tool_up", "tool call above", overrides),
+        hint("transcript.prompt_up", "prompt above", overrides),
+        hint("help", "help", overrides),
+    ]
+
+
+def sidebar_hints(overrides: Mapping[str, str] | None = None) -> list[Hint]:
+    """The keys that apply in a sidebar."""
+    return [
+        ("↑↓", "move"),
+        hint("choose", "choose", overrides),
+        hint("expand", "show or hide tools", overrides),
+        hint("interrupt", "back to the prompt", overrides),
+        hint("help", "help", overrides),
+    ]
 
 
 def lay_out(hints: Sequence[Hint], width: int, rows: int) -> list[list[Hint]]:

@@ -26,8 +26,10 @@ class SecretField(Widget, can_focus=True):
     class Changed(Message):
         """Something was typed. Carries nothing."""
 
-    def __init__(self, placeholder: str = "", *, id: str | None = None) -> None:
+    def __init__(self, placeholder: str = "", *, keys_while_empty: str = "", id: str | None = None) -> None:
+        """``keys_while_empty`` are characters that the screen's keys get while nothing is typed; a paste is whole."""
         super().__init__(id=id)
+        self._keys_while_empty = keys_while_empty
         self._placeholder = placeholder
         self._characters: list[str] = []
 
@@ -46,11 +48,19 @@ class SecretField(Widget, can_focus=True):
         """Whether the secret begins with one of ``prefixes``."""
         return "".join(self._characters[:20]).startswith(prefixes) if prefixes else False
 
+    def type_text(self, text: str) -> None:
+        """Take what was typed or pasted beside the field, and the focus with it."""
+        self.focus()
+        self._add("".join(character for character in text if character.isprintable()))
+
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        return character is not None and character.isprintable()
+        return character is not None and character.isprintable() and not self._left_alone(character)
+
+    def _left_alone(self, character: str) -> bool:
+        return self.empty and character in self._keys_while_empty
 
     def on_key(self, event: events.Key) -> None:
-        if event.is_printable and event.character is not None:
+        if event.is_printable and event.character is not None and not self._left_alone(event.character):
             event.stop()
             event.prevent_default()
             self._add(event.character)

@@ -20,6 +20,8 @@ LIVE_LINES = 8
 _MAX_ROWS = 6
 """Screen lines that one line of output may take."""
 _OUTPUT_KEYS = ("output", "content", "stdout", "text", "result")
+_TOLD_KEYS = ("error", "diff", "exit_code")
+"""What the panel shows in places of their own; with an error, so is its status."""
 
 
 def output_text(result: ToolResult) -> str:
@@ -37,11 +39,8 @@ def output_text(result: ToolResult) -> str:
         value = data.get(key)
         if isinstance(value, str):
             return value
-    facts = {
-        key: value
-        for key, value in data.items()
-        if key not in ("error", "diff", "exit_code") and value not in (None, "")
-    }
+    told = _TOLD_KEYS if "error" not in data else (*_TOLD_KEYS, "status")
+    facts = {key: value for key, value in data.items() if key not in told and value not in (None, "")}
     return _pretty(facts) if facts else ""
 
 

@@ -2,6 +2,7 @@
 
 from rich.segment import Segment
 
+from hermes_tui.protocol.messages import PERSON_SHELL
 from hermes_tui.widgets.blocks import ToolBlock, ToolState
 from hermes_tui.widgets.diff_lines import diff_lines, diff_stat
 from hermes_tui.widgets.lines import Line, width_of, wrap_spans
@@ -14,8 +15,8 @@ _MIN_LEFT = 30
 
 
 def opened_by_default(block: ToolBlock) -> bool:
-    """Open what the person wants to see without asking: work that goes on, failures, edits."""
-    return block.state.active or block.state.failed or bool(block.diff)
+    """Open what the person wants to see without asking: work that goes on, failures, edits, their own commands."""
+    return block.state.active or block.state.failed or bool(block.diff) or block.name == PERSON_SHELL
 
 
 def tool_lines(block: ToolBlock, look: Look, now: float, *, opened: bool) -> list[Line]:

@@ -299,7 +299,8 @@ class TranscriptModel:
             case Notice():
                 self._add(NoticeBlock(id=self._next, at=event.at, level=event.level, text=event.text))
             case ModelRetry():
-                text = f"{event.reason} Trying again in {event.delay_s:.0f} s (attempt {event.attempt})."
+                why = event.reason[:1].upper() + event.reason[1:].rstrip(".")
+                text = f"{why}. Trying again in {event.delay_s:.0f} s (attempt {event.attempt})."
                 if self._retry is None:
                     self._close_text(event.at)
                     self._retry = NoticeBlock(

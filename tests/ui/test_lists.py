@@ -61,6 +61,33 @@ async def test_a_refused_key_is_told_and_another_can_be_typed() -> None:
         assert [message.key for message in app.of(KeySubmitted)] == ["wrong", "right"]
 
 
+async def test_a_number_picks_a_way_only_while_no_key_is_typed() -> None:
+    app = HarnessApp(lists.welcome)
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        await pilot.press("2", "3")
+        assert (len(app.of(WelcomeScreen.ServersWanted)), len(app.of(DemoChosen))) == (1, 1)
+        await pilot.press(*"k123", "enter")
+        assert [message.key for message in app.of(KeySubmitted)] == ["k123"]
+        assert len(app.of(DemoChosen)) == 1
+
+
+async def test_a_key_typed_beside_its_field_goes_into_it() -> None:
+    app = HarnessApp(lists.welcome)
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        await pilot.press("up", *"gsk_1", "enter")
+        assert [message.key for message in app.of(KeySubmitted)] == ["gsk_1"]
+
+
+async def test_where_a_model_answers_already_leaving_keeps_it() -> None:
+    app = HarnessApp(lambda: WelcomeScreen(lists.PROVIDERS, env_file="~/.hermes/.env", model="gpt [/x]"))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        assert "gpt [/x] answers so far" in str(app.screen.query_one("#welcome-text").render())
+        assert "keep the model" in str(app.screen.query_one("#welcome-hints").render())
+
+
 async def test_an_empty_key_is_not_sent() -> None:
     app = HarnessApp(lists.welcome)
     async with app.run_test(size=SIZE) as pilot:

@@ -55,6 +55,43 @@ async def test_no_window_breaks_it(size: tuple[int, int]) -> None:
         assert screen.prompt.area.text == "still typing"
 
 
+async def test_hammering_ctrl_c_stops_the_turn_and_stays() -> None:
+    now = 100.0
+    ticker = Ticker(lambda: now)
+    app = HarnessApp(lambda: main_screen(ticker))
+    async with app.run_test(size=WIDE) as pilot:
+        screen = screen_of(app)
+        screen.apply([TurnStarted(turn_id="t", agent_id="root")])
+        await pilot.press("ctrl+c")
+        screen.apply([TurnFinished(turn_id="t", end=TurnEnd.INTERRUPTED, agent_id="root")])
+        for _ in range(5):
+            now += 0.5
+            await pilot.press("ctrl+c")
+        assert len(app.of(InterruptRequested)) == 1
+        assert app.of(ActionRequested) == []
+        now += 3
+        await pilot.press("ctrl+c", "ctrl+c")
+        assert [message.action_id for message in app.of(ActionRequested)] == ["quit"]
+
+
+async def test_the_keys_shown_are_those_of_the_part_with_the_focus() -> None:
+    app = HarnessApp(main_screen)
+    async with app.run_test(size=WIDE) as pilot:
+        screen = screen_of(app)
+        fill(screen)
+        await pilot.pause()
+        hints = screen.query_one("#prompt-hints")
+        assert "steer" in str(hints.render())
+        screen.transcript.focus()
+        await pilot.pause()
+        assert "fold" in str(hints.render())
+        screen.focus_backends()
+        await pilot.pause()
+        assert "choose" in str(hints.render())
+        await pilot.press("escape")
+        assert "steer" in str(hints.render())
+
+
 async def test_a_sidebar_over_a_narrow_transcript_goes_by_escape_and_by_going_on() -> None:
     app = HarnessApp(main_screen)
     async with app.run_test(size=NARROW) as pilot:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hermes_tui.protocol.inquiries import ApprovalInquiry, InquiryOutcome
-from hermes_tui.protocol.messages import ToolOutcome, ToolResult
+from hermes_tui.protocol.messages import PERSON_SHELL, ToolOutcome, ToolResult
 from hermes_tui.widgets.block_lines import block_lines
 from hermes_tui.widgets.blocks import ChildRow, InquiryBlock, ToolBlock, ToolState
 from hermes_tui.widgets.code_highlight import Highlighter
@@ -188,3 +188,17 @@ def test_the_whole_output_is_a_text_or_the_file_that_holds_it() -> None:
     assert whole_output(tool(result={"spilled_to": "/tmp/x"}))[1] == Path("/tmp/x")
     assert whole_output(tool(ToolState.RUNNING, live="so far"))[1] == "so far"
     assert whole_output(tool(arguments={"command": "true"}))[1] == 'No output.\n\n{\n  "command": "true"\n}'
+
+
+def test_a_failed_call_shows_its_error_and_no_json_around_it() -> None:
+    failed = tool(ToolState.FAILED, result={"content": '{"error": "no such file", "status": "failed"}'})
+    shown = panel(failed)
+    assert any("no such file" in line for line in shown)
+    assert not any("{" in line or "status" in line for line in shown)
+
+
+def test_a_command_of_the_persons_own_is_open_when_it_is_done() -> None:
+    block = tool()
+    assert not opened_by_default(block)
+    block.name = PERSON_SHELL
+    assert opened_by_default(block)
