@@ -20,8 +20,12 @@ def post(url: str, *messages: tuple[str, str], key: str = "k") -> str:
     request = urllib.request.Request(
         f"{url}/chat/completions", body.encode(), {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
     )
-    with urllib.request.urlopen(request, timeout=10) as response:
-        return bytes(response.read()).decode()
+    try:
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return bytes(response.read()).decode()
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise
 
 
 def chunks(stream: str) -> list[dict[str, Any]]:
