@@ -92,8 +92,11 @@ class Engine:
             )
 
     async def _main(self) -> None:
-        store = self._open_store()
+        store = open_store(self._options.paths.sessions)
         session = self._session = Session(self._parts(store))
+        for notice in store.notices:
+            # Through the session, which tells it on the screen that its opening empties.
+            session.notice(NoticeLevel.ERROR, notice)
         await session.open_wanted(self._options.resume or "", latest=self._options.continue_latest)
         # Doors open with the session: what was asked before waits until here.
         with self._post_lock:
@@ -106,12 +109,6 @@ class Engine:
         for task in self._tasks:
             task.cancel()
         store.close()
-
-    def _open_store(self) -> SessionStore:
-        store = open_store(self._options.paths.sessions)
-        for notice in store.notices:
-            self.publish(Notice(level=NoticeLevel.ERROR, text=notice))
-        return store
 
     def _parts(self, store: SessionStore) -> SessionParts:
         return SessionParts(

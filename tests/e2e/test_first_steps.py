@@ -74,3 +74,22 @@ def test_no_note_lies_over_a_question(talk: Talk, workspace: Path) -> None:
     say(program, "go")
     program.wait_for("Allow once", "Deny")
     assert "Approvals are" not in program.text
+
+
+def test_a_broken_database_is_set_aside_and_told(talk: Talk) -> None:
+    home = Path(os.environ["HERMES_HOME"])
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "hermes-tui.db").write_bytes(b"this is no database" * 5000)
+    program, _ = talk([text("Still here.")])
+    program.wait_for("✗", "was kept as")
+    say(program, "hello")
+    program.wait_for("Still here.", "finished")
+
+
+def test_a_home_that_cannot_hold_sessions_is_told(talk: Talk, tmp_path: Path) -> None:
+    home = tmp_path / "a-file-in-its-place"
+    home.write_text("", encoding="utf-8")
+    program, _ = talk([text("Still here.")], env={"HERMES_HOME": str(home)}, columns=240, rows=60)
+    program.wait_for("sessions are not kept")
+    say(program, "hello")
+    program.wait_for("Still here.", "finished")
