@@ -99,35 +99,37 @@ class RemoteProcess:
     # -- reading -------------------------------------------------------------------------------------------------------
 
     def read(self, timeout_s: float) -> bytes | None:
-        if self._at_end or self._over:
-            return b""
-        self._ready(timeout_s)
-        output = b""
-        got = self._stream.receive()
-        if got is None:
-            self._at_end = True
-            output, self._held = self._held, b""
-            self._poller.unregister(self._stream.fileno())
-            if self._status is None:
-                try:
-                    self._status = self._status_from_stream()
-                except EnvironmentFailure as failure:
-                    if not self._keep_input:
-                        raise
-                    # Whoever reads a background process knows only output and exit code.
-                    output += f"\n[{failure}]\n".encode()
-                    self._status = LOST_CODE
-        else:
-            self._take_side(got[1])
-            output = self._take_output(got[0])
-        if output:
-            return output
-        return b"" if self._at_end or self._over else None
+        give_up_at = time.monotonic() + timeout_s
+        while not self._finished():
+            woken = self._ready(give_up_at - time.monotonic())
+            if output := self._receive():
+                return output
+            if not self._finished() and (woken or time.monotonic() >= give_up_at):
+                return None
+        return b""
 
-    @property
-    def _over(self) -> bool:
+    def _receive(self) -> bytes:
+        got = self._stream.receive()
+        if got is not None:
+            self._take_side(got[1])
+            return self._take_output(got[0])
+        self._at_end = True
+        output, self._held = self._held if self._begun else b"", b""
+        self._poller.unregister(self._stream.fileno())
+        if self._status is None:
+            try:
+                self._status = self._status_from_stream()
+            except EnvironmentFailure as failure:
+                if not self._keep_input:
+                    raise
+                # Whoever reads a background process knows only output and exit code.
+                output += f"\n[{failure}]\n".encode()
+                self._status = LOST_CODE
+        return output
+
+    def _finished(self) -> bool:
         """Whether all that the shell wrote and its exit code have come; its children may still hold the stream."""
-        return self._ended and self._status is not None
+        return self._at_end or (self._ended and self._status is not None)
 
     def wait(self, timeout_s: float) -> None:
         if self._status is None:
@@ -143,7 +145,8 @@ class RemoteProcess:
             if self._wake_write >= 0:
                 os.write(self._wake_write, b"w")
 
-    def _ready(self, timeout_s: float) -> None:
+    def _ready(self, timeout_s: float) -> bool:
+        """Wait for anything to do; return whether ``wake`` was called."""
         if self._unsent and not self._stream.tells_writable:
             timeout_s = min(timeout_s, _NO_EVENT_POLL_S)
         ready = dict(self._poller.poll(max(0.0, timeout_s) * 1000))
@@ -151,6 +154,7 @@ class RemoteProcess:
             os.read(self._wake_read, 64)
         if self._unsent:
             self._send_some()
+        return self._wake_read in ready
 
     def _take_output(self, data: bytes) -> bytes:
         """Return ``data`` without the marks, and without what a background child writes after the end."""
@@ -267,17 +271,19 @@ class RemoteProcess:
         self._stream.close()
 
 
-def run_helper(stream: Stream, data: bytes, timeout_s: float) -> tuple[int, bytes]:
+def run_helper(stream: Stream, data: bytes, timeout_s: float, *, keep: bool = False) -> tuple[int, bytes]:
     """Feed ``data`` to a ``helper_text``; return its exit code and what it wrote.
 
-    Raises TimeoutError, OSError where it ended without an answer, and what ``Stream.exit_code`` raises.
+    With ``keep`` the stream stays open for the next one, unless this one fails. Raises TimeoutError, OSError where it
+    ended without an answer, and what ``Stream.exit_code`` raises.
     """
     unsent = memoryview(data)
     output = bytearray()
     give_up_at = time.monotonic() + timeout_s
     poller = select.poll()
     poller.register(stream.fileno(), select.POLLIN)
-    input_open = True
+    input_open = not keep
+    answer = None
     try:
         while True:
             try:
@@ -300,4 +306,5 @@ def run_helper(stream: Stream, data: bytes, timeout_s: float) -> tuple[int, byte
             if time.monotonic() > give_up_at:
                 raise TimeoutError(f"no answer within {timeout_s:.0f} s")
     finally:
-        stream.close()
+        if answer is None or not keep:
+            stream.close()

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from hermes_tui.backends import shell
 from hermes_tui.backends.base import Launch
@@ -26,9 +26,10 @@ from hermes_tui.settings import TerminalSettings
 if TYPE_CHECKING:
     from paramiko import Channel, SFTPClient
 
-KEEPALIVE_S = 5.0
-LOST_AFTER_S = 15.0
+KEEPALIVE_S: Final = 5.0
+LOST_AFTER_S: Final = 15.0
 """Without a sign of life for so long, the connection is lost; shorter cuts heal by themselves."""
+_RESIDENT: Final = 'exec bash -c \'while IFS= read -rd "" script; do eval "$script" </dev/null; done\''
 
 
 class SSHEnvironment(RemoteEnvironment, SftpFiles):
@@ -55,6 +56,8 @@ class SSHEnvironment(RemoteEnvironment, SftpFiles):
         super().__init__(cwd=cwd, timeout=timeout, spill_dir=spill_dir)
         self._sftp_lock = threading.RLock()
         self._unfinished: set[str] = set()
+        self._resident: SshStream | None = None
+        self._resident_lock = threading.Lock()
         self._connection = Connection(
             target, own_hosts=known_hosts, confirm=confirm, keepalive_s=keepalive_s, lost_after_s=lost_after_s
         )
@@ -142,13 +145,28 @@ class SSHEnvironment(RemoteEnvironment, SftpFiles):
         )
 
     def _helper(self, script: str, data: bytes = b"", *, timeout: float = HELPER_TIMEOUT_S) -> tuple[int, bytes]:
-        # Read whole before anything of it runs, as data may follow; through the input, as any login shell may be there.
-        text = f"{{ {helper_text(script)}exit\n}}\n".encode(errors="surrogateescape")
-        stream = SshStream(self._run("exec bash -s"), lost=self._lost)
+        text = helper_text(script).encode(errors="surrogateescape")
         try:
-            return run_helper(stream, text + data, timeout)
+            if not data and self._resident_lock.acquire(blocking=False):
+                try:
+                    return self._ask_resident(text, timeout)
+                finally:
+                    self._resident_lock.release()
+            # Read whole before anything of it runs, as data may follow; by the input, for any login shell there.
+            stream = SshStream(self._run("exec bash -s"), lost=self._lost)
+            return run_helper(stream, b"{ " + text + b"exit\n}\n" + data, timeout)
         except OSError as error:
             raise EnvironmentFailure(f"{self._connection.target.label} gave no answer ({error}).") from error
+
+    def _ask_resident(self, text: bytes, timeout: float) -> tuple[int, bytes]:
+        """Run a script in a bash that stays: a login shell may take long to start, and an interrupt must be quick."""
+        if self._resident is None or not self._resident.active:
+            self._resident = SshStream(self._run(_RESIDENT), lost=self._lost)
+        try:
+            return run_helper(self._resident, text + b"\0", timeout, keep=True)
+        except BaseException:
+            self._resident = None
+            raise
 
     def _sftp(self) -> "SFTPClient":
         return self._connection.sftp()

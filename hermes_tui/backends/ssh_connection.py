@@ -77,8 +77,8 @@ class Link:
             raise EnvironmentFailure(
                 f"The key of {hop.host} has CHANGED: it is now {fingerprint(error.key)}, known was "
                 f"{fingerprint(error.expected_key)}. Either the host was set up anew, or somebody is in between. "
-                f"Nothing was sent. If the change is right, remove the old line with `ssh-keygen -R {hop.host}` (and from "
-                f"{own_hosts})."
+                f"Nothing was sent. If the change is right, remove the old line with `ssh-keygen -R {hop.host}` "
+                f"(and from {own_hosts})."
             ) from error
         except paramiko.PasswordRequiredException as error:
             raise EnvironmentFailure(

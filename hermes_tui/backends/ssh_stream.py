@@ -39,6 +39,10 @@ class SshStream:
         channel.setblocking(False)
         self._descriptor = channel.fileno()
 
+    @property
+    def active(self) -> bool:
+        return not (self._channel.closed or self._channel.eof_received) and self._channel.get_transport().is_active()
+
     def fileno(self) -> int:
         return self._descriptor
 

@@ -1,4 +1,4 @@
-"""A real sshd for tests: on a free port of 127.0.0.1, with keys of its own, which can be killed and started again."""
+"""A real sshd for tests: on a free port of 127.0.0.1, with keys and a home of its own."""
 
 import os
 import shutil
@@ -24,6 +24,8 @@ KbdInteractiveAuthentication no
 UsePAM no
 StrictModes no
 PrintMotd no
+PrintLastLog no
+SetEnv HOME={folder}/home
 MaxStartups 100
 Subsystem sftp internal-sftp
 """
@@ -92,6 +94,7 @@ def running_sshd() -> Iterator[Sshd]:
     Path("/run/sshd").mkdir(exist_ok=True)
     for name in ("host", "id"):
         _make_key(folder / name)
+    (folder / "home").mkdir()
     shutil.copy(folder / "id.pub", folder / "authorized")
     with one_at_a_time():
         with socket.create_server(("127.0.0.1", 0)) as probe:
