@@ -53,6 +53,7 @@ PROBLEMS_TOLD = 3
 """How many problems of the configuration are told on screen."""
 LEAVE_S = 5.0
 """How long leaving after a signal may take before the program ends without the screen's help."""
+SWITCH_S = 0.001
 GC_THRESHOLDS = (20_000, 20, 50)
 """Seldom enough that a long transcript is not walked while it streams (measured: 100 ms a walk after 200 turns)."""
 
@@ -61,6 +62,8 @@ class HermesApp(ExtendedApp, inherit_bindings=False):
     """The program on a screen."""
 
     TITLE = "hermes-tui"
+    CSS_PATH = "styles/main.tcss"
+    """Of the main screen: Textual loads a screen's own styles only when it is pushed."""
     COMMANDS: ClassVar = {ActionProvider, ExtensionProvider}
     BINDINGS: ClassVar[list[BindingType]] = []
 
@@ -106,17 +109,20 @@ class HermesApp(ExtendedApp, inherit_bindings=False):
             commands=self.command_choices,
         )
         self.transcript = self.main_screen.transcript
+        # Before the first style is read: a theme that comes later has everything styled and painted twice.
+        self._theme_problem = self._take_theme(self.settings.display.theme)
 
     # -- starting -----------------------------------------------------------------------------------------------------
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return variable_defaults()
 
+    def get_default_screen(self) -> MainScreen:
+        return self.main_screen
+
     def on_mount(self) -> None:
-        self._take_theme(self.settings.display.theme)
         self.ticker.attach(self)
         self.set_keymap(self.settings.display.keys)
-        self.push_screen(self.main_screen)
         self.main_screen.change_status(mode=self.mode, yolo=self.mode is ApprovalMode.OFF, folder=self.workspace)
         for number in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, self._leave_by_signal)
@@ -133,8 +139,8 @@ class HermesApp(ExtendedApp, inherit_bindings=False):
             self.engine.stop()
         os._exit(ExitCode.INTERRUPTED)
 
-    def _take_theme(self, name: str) -> None:
-        """Use a theme by name, reading only its own file; an unusable one is told and the default taken."""
+    def _take_theme(self, name: str) -> str:
+        """Use a theme by name, reading only its own file; return what is wrong with it, where the default is taken."""
         for folder in (self.options.paths.themes, builtin_folder()):
             path = folder / f"{name}.yaml"
             if not path.is_file():
@@ -142,22 +148,24 @@ class HermesApp(ExtendedApp, inherit_bindings=False):
             try:
                 theme, _ = load_theme(path)
             except ThemeError as error:
-                self.notify(str(error), title="Theme", severity="warning", markup=False)
-                break
+                return str(error)
             self.register_theme(theme)
             self.theme = theme.name
-            return
+            return ""
         if name in self.available_themes:
             self.theme = name
         elif name != DEFAULT_THEME:
-            self.notify(f"There is no theme {name}.", title="Theme", severity="warning", markup=False)
             self._take_theme(DEFAULT_THEME)
+            return f"There is no theme {name}."
+        return ""
 
     def _first_frame_done(self) -> None:
         # What is alive now stays for the whole run; looking at it again and again costs frames.
         gc.freeze()
         gc.set_threshold(*GC_THRESHOLDS)
         threading.Thread(target=self._start_engine, name="start-engine", daemon=True).start()
+        if self._theme_problem:
+            self.notify(self._theme_problem, title="Theme", severity="warning", markup=False)
         for text in unknown_overrides(self.settings.display.keys):
             self.notify(text, title="Keys", severity="warning", markup=False)
         self._tell_problems()
@@ -297,6 +305,8 @@ class HermesApp(ExtendedApp, inherit_bindings=False):
 def run_app(options: LaunchOptions) -> int:
     """Run the program on the terminal until the person leaves; return the exit code."""
     app = HermesApp(options, options.load())
+    # How long the screen may wait for another thread that computes (5 ms by default, at every step of a key's way).
+    sys.setswitchinterval(SWITCH_S)
     with _own_screen(options.paths.log):
         try:
             code = app.run()

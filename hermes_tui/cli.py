@@ -161,18 +161,20 @@ def _shape_screen(parser: argparse.ArgumentParser) -> None:
 def _run_screen(namespace: argparse.Namespace, overrides: Overrides, parser: argparse.ArgumentParser) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         parser.error('the screen needs a terminal; use `hermes-tui run "prompt"` in scripts and pipes')
-    from hermes_tui.app import run_app
+    from hermes_tui.splash import splash
 
-    return run_app(
-        LaunchOptions(
-            paths=Paths.from_environment(),
-            overrides=overrides,
-            prompt=" ".join(namespace.prompt),
-            resume=namespace.resume,
-            continue_latest=namespace.continue_latest,
-            demo=namespace.demo,
-        )
+    options = LaunchOptions(
+        paths=Paths.from_environment(),
+        overrides=overrides,
+        prompt=" ".join(namespace.prompt),
+        resume=namespace.resume,
+        continue_latest=namespace.continue_latest,
+        demo=namespace.demo,
     )
+    with splash():
+        from hermes_tui.app import run_app
+
+        return run_app(options)
 
 
 # -- the commands -----------------------------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ import msgspec
 
 from hermes_tui.protocol.events import Event, ReasoningDelta, TextDelta, ToolOutput
 
-FRAME_S = 1 / 30
+FRAME_S = 1 / 20
+"""Twenty frames a second read as flowing, and cost a third less than thirty, on the line too."""
 OUTPUT_KEPT = 32_768
 """Characters of one call's live output that one frame may bring."""
 

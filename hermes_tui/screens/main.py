@@ -97,16 +97,20 @@ class MainScreen(Screen[None]):
         self._key_overrides = display.keys
 
     def compose(self) -> ComposeResult:
+        left = Sidebar((SectionTitle("Backends"), self._backends), (self._toolsets_title, self._toolsets), id="left")
+        right = Sidebar(
+            (self._activity_title, self._activity),
+            (self._todo_title, VerticalScroll(self._todo, id="todo", can_focus=False)),
+            id="right",
+        )
+        # Already as the first size wants it, or everything would be styled and laid out twice.
+        self._shape(self.app.size.width, {"left": left, "right": right})
         with Horizontal(id="work"):
-            yield Sidebar((SectionTitle("Backends"), self._backends), (self._toolsets_title, self._toolsets), id="left")
+            yield left
             with Vertical(id="centre"):
                 yield self.transcript
                 yield self._prompt
-            yield Sidebar(
-                (self._activity_title, self._activity),
-                (self._todo_title, VerticalScroll(self._todo, id="todo", can_focus=False)),
-                id="right",
-            )
+            yield right
         yield StatusLine(signs=self._signs, id="status")
 
     def on_mount(self) -> None:
@@ -307,11 +311,7 @@ class MainScreen(Screen[None]):
             first.focus()
 
     def _place_sidebars(self, columns: int) -> None:
-        for side, fold in self._folds.items():
-            sidebar = self.query_one(f"#{side}", Sidebar)
-            sidebar.display = fold.is_open(columns)
-            sidebar.set_class(columns < NARROW, "-overlay")
-        self.set_class(columns >= 120, "-wide")
+        self._shape(columns, {side: self.query_one(f"#{side}", Sidebar) for side in self._folds})
         if self.focused is not None and not self.focused.visible:
             self._prompt.area.focus()
 
@@ -325,6 +325,12 @@ class MainScreen(Screen[None]):
             self._prompt.show_keys_of(sidebar_hints(self._key_overrides))
         else:
             self._prompt.show_keys_of(())
+
+    def _shape(self, columns: int, sidebars: dict[str, Sidebar]) -> None:
+        for side, sidebar in sidebars.items():
+            sidebar.display = self._folds[side].is_open(columns)
+            sidebar.set_class(columns < NARROW, "-overlay")
+        self.set_class(columns >= 120, "-wide")
 
     @on(events.DescendantFocus)
     def _leave_overlay(self, event: events.DescendantFocus) -> None:

@@ -74,12 +74,12 @@ class Prompt(Vertical):
         self._note = ""
         self._elsewhere: tuple[Hint, ...] = ()
         self._draft_due = False
-        self._backend = ""
+        self._backend = "local"
 
     def compose(self) -> ComposeResult:
         yield Static(id="waiting", markup=False)
         yield self.menu
-        with Horizontal(id="prompt-box"):
+        with Horizontal(id="prompt-box", classes=f"-on-{self._backend}"):
             yield self._sign
             yield self.area
         yield self._hints

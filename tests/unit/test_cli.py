@@ -1,5 +1,6 @@
 """The command line: what each form hands over, what it refuses, and that it costs nothing."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -37,6 +38,7 @@ def handed_over(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         monkeypatch.setitem(sys.modules, module, stand_in)
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("hermes_tui.splash.splash", contextlib.nullcontext)
     return given
 
 
