@@ -43,12 +43,16 @@ class CommandView(ScrollView, can_focus=False):
         return max(0, len(self._rows) - self.size.height - int(self.scroll_y))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return len(self._broken(width))
+        return len(self._broken(self._text_width(width)))
 
     def on_resize(self, event: events.Resize) -> None:
         self._width = self.size.width
-        self._rows = self._broken(self._width)
+        self._rows = self._broken(self._text_width(self._width))
         self.virtual_size = Size(self._width, len(self._rows))
+
+    def _text_width(self, width: int) -> int:
+        """Return the cells of a row: the scrollbar takes the last one, and must not lie over a character."""
+        return max(1, width - self.styles.scrollbar_size_vertical)
 
     def _broken(self, width: int) -> list[Row]:
         """Return the rows for ``width``; layouts ask for the same few widths again and again."""

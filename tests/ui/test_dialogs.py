@@ -429,3 +429,15 @@ async def test_without_choices_the_field_has_the_focus() -> None:
         shown = await show(app, pilot, dialogs.clarify(choices=()))
         await shown.press("enter", *"1 of", "enter")
         assert shown.answers == [ClarifyAnswer("1 of")]
+
+
+async def test_the_scrollbar_hides_no_character_of_a_long_command() -> None:
+    command = "".join(f"rm -rf {number:04d};" for number in range(200))
+    app = HarnessApp(lambda: dialogs.approval(command=command, highlights=()))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        view = app.screen.query_one(CommandView)
+        assert view.show_vertical_scrollbar
+        region = view.scrollable_content_region
+        drawn = "".join(view.render_line(row).crop(0, region.width).text for row in range(region.height))
+        assert drawn == command[: len(drawn)]
