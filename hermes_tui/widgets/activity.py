@@ -127,6 +127,8 @@ class Activity(ScrollView):
 
     def on_mount(self) -> None:
         self.anchor()
+        # The rows give way to the scrollbar as soon as there is one, not at the next event.
+        self.watch(self, "show_vertical_scrollbar", self._draw, init=False)
         self._draw()
 
     def on_unmount(self) -> None:

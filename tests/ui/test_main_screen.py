@@ -269,3 +269,15 @@ def test_the_transcripts_own_keys_are_those_of_the_table() -> None:
     bound = {binding.id: binding.key for binding in Transcript.BINDINGS if not isinstance(binding, tuple)}
     for action_id, each in table.items():
         assert set(each.keys) <= set(bound[action_id].split(",")), action_id
+
+
+async def test_the_scrollbar_hides_nothing_of_the_activity() -> None:
+    app = HarnessApp(main_screen)
+    async with app.run_test(size=(60, 15)) as pilot:
+        screen = screen_of(app)
+        fill(screen)
+        await pilot.press("f3")
+        await pilot.pause()
+        activity = screen.query_one(Activity)
+        assert activity.show_vertical_scrollbar
+        assert all(line.cell_length <= activity.scrollable_content_region.width for line in activity.lines)
