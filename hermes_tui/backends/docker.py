@@ -247,15 +247,18 @@ def create(
     return made
 
 
+def _expanded(volume: str) -> str:
+    source, colon, rest = volume.partition(":")
+    return f"{Path(source).expanduser()}{colon}{rest}"
+
+
 def spec_of(settings: TerminalSettings, workspace: str) -> ContainerSpec:
     """Return the container that the settings describe."""
     return ContainerSpec(
         image=settings.docker_image,
         workspace=workspace,
         mount_workspace=settings.docker_mount_cwd_to_workspace,
-        volumes=tuple(
-            str(Path(volume).expanduser()) if volume[:1] == "~" else volume for volume in settings.docker_volumes
-        ),
+        volumes=tuple(_expanded(volume) for volume in settings.docker_volumes),
         network=settings.docker_network,
         cpus=settings.container_cpu,
         memory_mb=settings.container_memory,

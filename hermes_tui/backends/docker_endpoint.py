@@ -1,6 +1,9 @@
 """Which Docker (or Podman) to talk to, and a client for it: DOCKER_HOST, contexts, rootless and Podman's sockets."""
 
+import hashlib
+import json
 import os
+import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -23,12 +26,20 @@ def find_sockets(environ: Mapping[str, str]) -> list[str]:
     return [place for place in places if os.access(place, os.R_OK | os.W_OK)]
 
 
-def has_context(environ: Mapping[str, str]) -> bool:
-    """Whether a Docker context other than the default one is chosen."""
-    if environ.get("DOCKER_CONTEXT"):
-        return True
-    folder = environ.get("DOCKER_CONFIG") or f"{environ.get('HOME', '')}/.docker"
-    return (Path(folder) / "contexts" / "meta").is_dir()
+def context_name(environ: Mapping[str, str]) -> str:
+    """Return the Docker context that is chosen, '' for the default one."""
+    name = environ.get("DOCKER_CONTEXT", "")
+    if not name:
+        try:
+            config = json.loads((_config_folder(environ) / "config.json").read_bytes())
+            name = str(config.get("currentContext", ""))
+        except (OSError, ValueError, AttributeError):
+            return ""
+    return "" if name == "default" else name
+
+
+def _config_folder(environ: Mapping[str, str]) -> Path:
+    return Path(environ.get("DOCKER_CONFIG") or f"{environ.get('HOME', '')}/.docker")
 
 
 def connect(environ: Mapping[str, str]) -> "docker.DockerClient":
@@ -44,12 +55,16 @@ def connect(environ: Mapping[str, str]) -> "docker.DockerClient":
     where = ""
     try:
         if where := environ.get("DOCKER_HOST", ""):
+            _try_socket(where)
             client = docker.DockerClient.from_env(environment=dict(environ))
-        elif has_context(environ) and (context := _context(environ)):
+        elif name := context_name(environ):
+            context = _read_context(_config_folder(environ), name)
             where = str(context["base_url"])
+            _try_socket(where)
             client = docker.DockerClient(**context)
         elif sockets := find_sockets(environ):
             where = f"unix://{sockets[0]}"
+            _try_socket(where)
             client = docker.DockerClient(base_url=where)
         else:
             raise EnvironmentFailure(
@@ -64,6 +79,13 @@ def connect(environ: Mapping[str, str]) -> "docker.DockerClient":
     return client
 
 
+def _try_socket(where: str) -> None:
+    """Raise OSError where nobody listens at a Unix socket: the SDK's own error is a chain of wrappers."""
+    if where.startswith("unix://"):
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.connect(where.removeprefix("unix://"))
+
+
 def reason_of(error: BaseException) -> str:
     """Return the last line of what the SDK says, without the wrappers around it."""
     cause = error
@@ -75,21 +97,27 @@ def reason_of(error: BaseException) -> str:
     return lines[-1][:300] if lines else type(cause).__name__
 
 
-def _context(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return the client arguments of the chosen context, {} for the default one. Raises EnvironmentFailure."""
-    from docker.context import ContextAPI
-    from docker.errors import DockerException
+def _read_context(folder: Path, name: str) -> dict[str, Any]:
+    """Return the client arguments of the context ``name``. Raises EnvironmentFailure.
 
-    name = environ.get("DOCKER_CONTEXT") or None
+    Not by the SDK's own reader: without a config.json it looks into the current folder.
+    """
+    from docker.tls import TLSConfig
+
+    digest = hashlib.sha256(name.encode()).hexdigest()
     try:
-        if name is None and ContextAPI.get_current_context().name == "default":
-            return {}
-        found = ContextAPI.get_context(name) if name else ContextAPI.get_current_context()
-    except (DockerException, OSError, ValueError) as error:
-        raise EnvironmentFailure(f"The Docker context could not be read ({reason_of(error)}).") from error
-    if not getattr(found, "Host", ""):
-        raise EnvironmentFailure(f"There is no Docker context {name!r}; `docker context ls` shows which there are.")
-    arguments: dict[str, Any] = {"base_url": found.Host}
-    if found.TLSConfig is not None:
-        arguments["tls"] = found.TLSConfig
+        meta = json.loads((folder / "contexts" / "meta" / digest / "meta.json").read_bytes())
+        endpoint = meta["Endpoints"]["docker"]
+        arguments: dict[str, Any] = {"base_url": endpoint["Host"]}
+        tls = folder / "contexts" / "tls" / digest / "docker"
+        if tls.is_dir():
+            pair = (str(tls / "cert.pem"), str(tls / "key.pem")) if (tls / "cert.pem").is_file() else None
+            verify = not endpoint.get("SkipTLSVerify")
+            authority = str(tls / "ca.pem") if (tls / "ca.pem").is_file() else None
+            arguments["tls"] = TLSConfig(client_cert=pair, ca_cert=authority, verify=verify)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise EnvironmentFailure(
+            f"The Docker context {name!r} could not be read ({reason_of(error)}); `docker context ls` shows which "
+            "there are."
+        ) from error
     return arguments

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 _READ_BYTES: Final = 1 << 18
 _HEADER: Final = struct.Struct(">BxxxL")
 _STDERR: Final = 2
-_INSPECT_S: Final = 2.0
+_INSPECT_S: Final = 1.0
+_KILLED: Final = 137
 
 
 class DockerStream:
@@ -36,6 +37,7 @@ class DockerStream:
         self._lost = lost
         hijacked: Any = api.exec_start(exec_id, tty=tty, socket=True)
         self._response = getattr(hijacked, "_response", None)
+        self._hijacked = hijacked
         self._socket: Any = getattr(hijacked, "_sock", hijacked)
         self._socket.setblocking(False)
         self._buffer = bytearray(_read_ahead(self._response))
@@ -114,6 +116,10 @@ class DockerStream:
                     raise self._lost("the daemon ended the connection")
                 time.sleep(0.02)
             state = self._api.inspect_container(self._container)["State"]
+            while facts["ExitCode"] == _KILLED and state["Running"] and time.monotonic() < give_up_at:
+                # The runner was killed: by the command, or with the container, which is told a little later.
+                time.sleep(0.05)
+                state = self._api.inspect_container(self._container)["State"]
         except APIError as error:
             raise self._lost("the container is gone" if error.status_code == 404 else reason_of(error)) from error
         except (DockerException, RequestException) as error:
@@ -123,10 +129,11 @@ class DockerStream:
         return int(facts["ExitCode"])
 
     def close(self) -> None:
-        with suppress(OSError):
-            self._socket.close()
-        if self._response is not None:
-            self._response.close()
+        # From the outside in: a socket stays open for as long as a file object of it does.
+        for end in (self._response, self._hijacked, self._socket):
+            if end is not None:
+                with suppress(OSError):
+                    end.close()
 
 
 def _read_ahead(response: Any) -> bytes:

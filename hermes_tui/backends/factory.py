@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
+from hermes_tui.backends.docker_endpoint import context_name, find_sockets
 from hermes_tui.protocol.environment import BackendInfo, Environment, EnvironmentFailure
 from hermes_tui.settings import TerminalSettings
 
@@ -30,11 +31,13 @@ def create_environment(
     workspace: str,
     spill_dir: str,
     secrets: Collection[str] = (),
+    confirm: Callable[[str], bool] | None = None,
 ) -> Environment:
     """Return a new environment of the backend ``name``, beginning in ``settings.cwd`` or else in ``workspace``.
 
-    Whole outputs go to ``spill_dir``; ``secrets`` names variables that no command may see. Raises EnvironmentFailure
-    where the backend is unknown or cannot be used, with what to do about it.
+    Whole outputs go to ``spill_dir``; ``secrets`` names variables that no command may see. ``confirm`` puts a yes-or-no
+    question to the person (an unknown ssh host); without it the answer is no. Raises EnvironmentFailure where the
+    backend is unknown or cannot be used, with what to do about it.
     """
     if name not in LABELS:
         near = get_close_matches(name, LABELS, n=1)
@@ -54,7 +57,8 @@ def create_environment(
             spill_dir=spill_dir,
         )
     module = import_module(f"hermes_tui.backends.{name}")
-    made: Environment = module.create(settings, workspace=workspace, spill_dir=spill_dir, secrets=secrets)
+    more = {"confirm": confirm} if name == "ssh" and confirm is not None else {}
+    made: Environment = module.create(settings, workspace=workspace, spill_dir=spill_dir, secrets=secrets, **more)
     return made
 
 
@@ -83,20 +87,9 @@ def _check_local(settings: TerminalSettings, environ: Mapping[str, str]) -> str:
 def _check_docker(settings: TerminalSettings, environ: Mapping[str, str]) -> str:
     if importlib.util.find_spec("docker") is None:
         return "the Python package docker is missing; run `make run` once more to install it"
-    if environ.get("DOCKER_HOST") or environ.get("DOCKER_CONTEXT") or _docker_sockets(environ):
+    if environ.get("DOCKER_HOST") or context_name(environ) or find_sockets(environ):
         return ""
     return "no Docker or Podman found; start its service or set DOCKER_HOST"
-
-
-def _docker_sockets(environ: Mapping[str, str]) -> list[Path]:
-    runtime = environ.get("XDG_RUNTIME_DIR", "")
-    home = environ.get("HOME", "")
-    places = ["/var/run/docker.sock", "/run/podman/podman.sock"]
-    if runtime:
-        places += [f"{runtime}/docker.sock", f"{runtime}/podman/podman.sock"]
-    if home:
-        places += [f"{home}/.docker/run/docker.sock", f"{home}/.docker/contexts/meta"]
-    return [Path(place) for place in places if os.access(place, os.R_OK)]
 
 
 def _check_ssh(settings: TerminalSettings, environ: Mapping[str, str]) -> str:

@@ -70,7 +70,7 @@ class SSHEnvironment(RemoteEnvironment, SftpFiles):
     def health(self) -> Health:
         started = time.monotonic()
         try:
-            self._bring_up(None, None)
+            self._come_back(None, patient=False)
             with self._transfer() as sftp:
                 sftp.stat(b"/")
         except (EnvironmentFailure, OSError) as failure:
@@ -95,7 +95,10 @@ class SSHEnvironment(RemoteEnvironment, SftpFiles):
     # -- for the base --------------------------------------------------------------------------------------------------
 
     def _bring_up(self, on_output: OutputSink | None, cancel: CancelToken | None) -> None:
-        if not self._connection.ensure(cancel):
+        self._come_back(cancel)
+
+    def _come_back(self, cancel: CancelToken | None, *, patient: bool = True) -> None:
+        if not self._connection.ensure(cancel, patient=patient):
             return
         self._forget_directory()
         lost, self._unfinished = self._unfinished, set()

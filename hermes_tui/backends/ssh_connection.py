@@ -139,10 +139,10 @@ class Connection:
     def active(self) -> bool:
         return any(link.active for link in self._links)
 
-    def ensure(self, cancel: CancelToken | None = None) -> bool:
+    def ensure(self, cancel: CancelToken | None = None, *, patient: bool = True) -> bool:
         """Connect where that is needed; return whether the connection is a new one.
 
-        After a loss it is tried several times. Raises EnvironmentFailure.
+        After a loss it is tried several times where ``patient``. Raises EnvironmentFailure.
         """
         with self._lock:
             if self._closed:
@@ -150,7 +150,7 @@ class Connection:
             if self._links and self._links[0].active:
                 return False
             self._drop()
-            waits = WAITS_S if self._was_up else WAITS_S[:1]
+            waits = WAITS_S if self._was_up and patient else WAITS_S[:1]
             for number, wait_s in enumerate(waits, 1):
                 if wait_s and (cancel or CancelToken()).wait(wait_s):
                     return False
@@ -168,15 +168,25 @@ class Connection:
         """Return a new session. Raises SSHException, EOFError or OSError where there is none to be had."""
         import paramiko
 
-        links = [link for link in list(self._links) if link.active]
-        for link in links:
-            with suppress(paramiko.ChannelException):
-                return link.transport.open_session(timeout=CONNECT_S)
+        if (channel := self._free_session()) is not None:
+            return channel
         with self._lock:
-            if not links or len(self._links) >= MAX_LINKS:
-                raise paramiko.SSHException("the server takes no more sessions" if links else "not connected")
+            if (channel := self._free_session()) is not None:
+                return channel
+            if not self.active or len(self._links) >= MAX_LINKS:
+                raise paramiko.SSHException("the server takes no more sessions" if self.active else "not connected")
             self._links.append(Link(*self._arguments))
             return self._links[-1].transport.open_session(timeout=CONNECT_S)
+
+    def _free_session(self) -> "Channel | None":
+        """Return a session of the first connection that takes one."""
+        import paramiko
+
+        for link in tuple(self._links):
+            # A refusal is a ChannelException, or any other when two come at once.
+            with suppress(paramiko.SSHException, EOFError):
+                return link.transport.open_session(timeout=CONNECT_S)
+        return None
 
     def sftp(self) -> "SFTPClient":
         """Return the one SFTP client. Raises as ``session`` does."""

@@ -1,5 +1,8 @@
 """The docker backend on a real daemon: the contract of all backends, and what only containers have."""
 
+import gc
+import hashlib
+import json
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -52,12 +55,15 @@ def settings(dockerd: Dockerd, monkeypatch: pytest.MonkeyPatch) -> TerminalSetti
 
 @pytest.fixture
 def start(settings: TerminalSettings, tmp_path: Path) -> Iterator[Open]:
-    """Open environments with changed settings; they are closed at the end."""
+    """Open environments of ``tmp_path / "project"`` with changed settings; they are closed at the end."""
+    (tmp_path / "project").mkdir()
     opened: list[DockerEnvironment] = []
 
     def open_one(**changed: Any) -> DockerEnvironment:
         made = backend.create(
-            msgspec.structs.replace(settings, **changed), workspace=str(tmp_path), spill_dir=str(tmp_path / "spill")
+            msgspec.structs.replace(settings, **changed),
+            workspace=str(tmp_path / "project"),
+            spill_dir=str(tmp_path / "spill"),
         )
         opened.append(made)
         return made
@@ -160,12 +166,13 @@ def test_it_has_few_rights_and_limits(start: Open, client: docker.DockerClient) 
 
 
 def test_nothing_is_mounted_unless_it_is_said(start: Open, tmp_path: Path) -> None:
-    (tmp_path / "here").write_text("of the host", encoding="utf-8")
-    assert start().execute(f"ls {tmp_path} /workspace").output.count("here") == 0
+    environment = start()
+    (tmp_path / "project/here").write_text("of the host", encoding="utf-8")
+    assert environment.execute(f"ls {tmp_path}/project /workspace").output.count("here") == 0
     mounted = start(docker_mount_cwd_to_workspace=True)
     assert mounted.cwd == "/workspace"
     assert mounted.execute("cat here; echo new > there").output == "of the host"
-    assert (tmp_path / "there").read_text(encoding="utf-8") == "new\n"
+    assert (tmp_path / "project/there").read_text(encoding="utf-8") == "new\n"
 
 
 @pytest.mark.parametrize("volume", ["~:/h", "{home}:/h:ro", "/:/host"])
@@ -177,14 +184,15 @@ def test_a_whole_home_is_never_mounted(start: Open, volume: str) -> None:
 def test_the_host_user_owns_what_is_written(start: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "getuid", lambda: 12345)
     monkeypatch.setattr(os, "getgid", lambda: 12345)
-    tmp_path.chmod(0o777)
+    for folder in (tmp_path, tmp_path / "project"):
+        folder.chmod(0o777)
     environment = start(docker_mount_cwd_to_workspace=True, docker_run_as_host_user=True)
     assert environment.execute("touch mine; grep CapEff /proc/self/status; echo $HOME").output.split() == [
         "CapEff:",
         "0000000000000000",
         "/tmp",
     ]
-    assert (tmp_path / "mine").stat().st_uid == 12345
+    assert (tmp_path / "project/mine").stat().st_uid == 12345
 
 
 def test_environment_without_secrets(start: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,11 +300,12 @@ def test_no_daemon(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_a_context_is_followed(dockerd: Dockerd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from docker.context import ContextAPI
-
     monkeypatch.delenv("DOCKER_HOST", raising=False)
     monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path / "docker"))
-    ContextAPI.create_context("testing", host=dockerd.url)
+    folder = tmp_path / "docker/contexts/meta" / hashlib.sha256(b"testing").hexdigest()
+    folder.mkdir(parents=True)
+    meta = {"Name": "testing", "Metadata": {}, "Endpoints": {"docker": {"Host": dockerd.url, "SkipTLSVerify": False}}}
+    (folder / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
     monkeypatch.setenv("DOCKER_CONTEXT", "testing")
     settings = TerminalSettings(docker_image=IMAGE, docker_network="none", container_persistent=False)
     environment = backend.create(settings, workspace=str(tmp_path), spill_dir=str(tmp_path))
@@ -313,6 +322,7 @@ def test_output_that_is_not_utf8_in_names(start: Open) -> None:
     assert environment.read_bytes("inside") == b""
 
 
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # the SDK leaves sockets that could not connect
 def test_daemon_killed_in_mid_command(start: Open, dockerd: Dockerd) -> None:
     environment = start()
     begun = threading.Event()
@@ -323,3 +333,4 @@ def test_daemon_killed_in_mid_command(start: Open, dockerd: Dockerd) -> None:
         with pytest.raises(EnvironmentFailure, match="not run again"):
             running.result(30)
     assert environment.execute("echo back").output == "back\n"
+    gc.collect()  # while that warning is off

@@ -8,6 +8,8 @@ sh "$(dirname "$0")/tirith.sh"
 
 # command:package
 wanted="sudo:sudo visudo:sudo useradd:passwd chpasswd:passwd userdel:passwd setpriv:util-linux /usr/bin/python3:python3-minimal"
+wanted="$wanted dockerd:docker.io /bin/bash-static:bash-static /bin/busybox:busybox-static"
+wanted="$wanted sshd:openssh-server ssh:openssh-client ssh-keygen:openssh-client"
 
 missing=""
 for pair in $wanted; do
