@@ -94,6 +94,8 @@ class HermesApp(ExtendedApp, inherit_bindings=False):
         """Whether there is a stored session to come back to."""
         self.workspace = str(Path.cwd())
         self._wishes: list[Callable[[Engine], object]] = []
+        self._early: list[events.Event] | None = []
+        """What was typed before the prompt was there; None from the first frame on."""
         self._pump = EventPump(self._wake)
         self._quiet = QuietGate()
         self._presenter = Presenter(
@@ -159,7 +161,10 @@ class HermesApp(ExtendedApp, inherit_bindings=False):
             return f"There is no theme {name}."
         return ""
 
-    def _first_frame_done(self) -> None:
+    async def _first_frame_done(self) -> None:
+        early, self._early = self._early or [], None
+        for event in early:
+            await self.on_event(event)
         # What is alive now stays for the whole run; looking at it again and again costs frames.
         gc.freeze()
         gc.set_threshold(*GC_THRESHOLDS)
@@ -290,6 +295,9 @@ class HermesApp(ExtendedApp, inherit_bindings=False):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key | events.Paste):
             self._quiet.typed()
+            if self._early is not None:
+                self._early.append(event)
+                return
         await super().on_event(event)
 
     def _stray_key(self, event: events.Key | events.Paste) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from textual import events, on
+from textual import events, messages, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -123,6 +123,21 @@ class MainScreen(Screen[None]):
     def on_resize(self, event: events.Resize) -> None:
         self._prompt.fit(event.size.height)
         self._place_sidebars(event.size.width)
+
+    async def _on_update(self, message: messages.Update) -> None:
+        """Paint what is typed at once and by itself; the rest of the screen waits for its frame.
+
+        Otherwise a key would be painted together with everything between the prompt and what else changed.
+        """
+        rest_waits = not (self._layout_required or self._scroll_required or self._repaint_required)
+        if message.widget is not self._prompt.area or not rest_waits or self not in self._compositor:
+            return
+        message.stop()
+        message.prevent_default()
+        rest, self._dirty_widgets = self._dirty_widgets, {self._prompt.area}
+        self._on_timer_update()
+        self._dirty_widgets |= rest
+        self.check_idle()
 
     # -- from the app -------------------------------------------------------------------------------------------------
 
