@@ -24,6 +24,7 @@ $(STAMP)/venv: requirements.lock pyproject.toml
 	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode requirements.lock
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	$(BIN)/python -m compileall -q hermes_tui
+	$(BIN)/python -m compileall -q hermes_tui
 	@touch $@
 
 run: $(STAMP)/venv  ## Set up and start the program (ARGS="..." passes arguments)
