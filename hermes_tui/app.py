@@ -54,6 +54,8 @@ PROBLEMS_TOLD = 3
 LEAVE_S = 5.0
 """How long leaving after a signal may take before the program ends without the screen's help."""
 SWITCH_S = 0.001
+ENGINE_DELAY_S = 0.05
+"""What was typed early is painted before the engine's imports take half of the processor."""
 GC_THRESHOLDS = (20_000, 20, 50)
 """Seldom enough that a long transcript is not walked while it streams (measured: 100 ms a walk after 200 turns)."""
 
@@ -168,7 +170,8 @@ class HermesApp(ExtendedApp, inherit_bindings=False):
         # What is alive now stays for the whole run; looking at it again and again costs frames.
         gc.freeze()
         gc.set_threshold(*GC_THRESHOLDS)
-        threading.Thread(target=self._start_engine, name="start-engine", daemon=True).start()
+        starting = threading.Thread(target=self._start_engine, name="start-engine", daemon=True)
+        self.set_timer(ENGINE_DELAY_S, starting.start)
         if self._theme_problem:
             self.notify(self._theme_problem, title="Theme", severity="warning", markup=False)
         for text in unknown_overrides(self.settings.display.keys):
@@ -295,10 +298,19 @@ class HermesApp(ExtendedApp, inherit_bindings=False):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key | events.Paste):
             self._quiet.typed()
+            # Keys come only to a terminal that has the focus, whatever it (or tmux between) reported before.
+            self.app_focus = True
             if self._early is not None:
                 self._early.append(event)
                 return
         await super().on_event(event)
+
+    def watch_app_focus(self, focused: bool) -> None:
+        """Make up for the focus that Textual gives to no part of a screen which opens in a terminal without focus."""
+        if not focused or not self.is_running or self.screen.focused is not None or not self.screen.AUTO_FOCUS:
+            return
+        first = next((widget for widget in self.screen.query(self.screen.AUTO_FOCUS) if widget.focusable), None)
+        self.screen.set_focus(first)
 
     def _stray_key(self, event: events.Key | events.Paste) -> None:
         """A key that was meant for the prompt, typed while a dialog came up."""
