@@ -93,3 +93,20 @@ def test_a_home_that_cannot_hold_sessions_is_told(talk: Talk, tmp_path: Path) ->
     program.wait_for("sessions are not kept")
     say(program, "hello")
     program.wait_for("Still here.", "finished")
+
+
+def test_a_terminal_without_focus_at_the_start_gives_what_is_typed_to_the_prompt(terminal: Open) -> None:
+    program = terminal("--demo")
+    program.focus(False)
+    program.wait_for("tour", timeout_s=30)
+    program.focus(True)
+    say(program, "help")
+    program.wait_for("I am a script")
+
+
+def test_what_is_typed_counts_as_focus(terminal: Open) -> None:
+    program = terminal("--demo")
+    program.focus(False)
+    program.wait_for("tour", timeout_s=30)
+    say(program, "help")
+    program.wait_for("I am a script")
