@@ -142,7 +142,7 @@ def streaming(size: Size) -> Iterator[Figure]:
                 wait_ready(program)
                 cpu, written = program.cpu_s(), program.bytes_written
                 send_prompt(program, "watch")
-                program.wait(mark("watch"))
+                program.wait(mark("watch"), 300.0)
                 costs[subject.name] = program.cpu_s() - cpu, (program.bytes_written - written) / 1e6
                 if subject is not MARKDOWN:
                     program.settle()
