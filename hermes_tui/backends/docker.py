@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -144,11 +145,14 @@ class DockerEnvironment(RemoteEnvironment, ScriptFiles):
                 cancel=cancel,
             )
 
-    def _lost(self, reason: str) -> EnvironmentFailure:
+    def _lost(self, container: str, reason: str) -> EnvironmentFailure:
         """Forget the container, so that the next call makes it anew, and return what to tell."""
         with self._starting:
-            self._container = ""
-        self._forget_directory()
+            known = self._container == container  # else another call has noticed, and there may be a new one
+            if known:
+                self._container = ""
+        if known:
+            self._forget_directory()
         return EnvironmentFailure(
             f"The container was lost ({reason}). The command was not run again. The next one starts a container "
             "anew; if the old one was removed, the files in it are gone."
@@ -180,15 +184,15 @@ class DockerEnvironment(RemoteEnvironment, ScriptFiles):
             raise EnvironmentFailure("The container was lost; nothing was run. Try again.")
         try:
             made = api.exec_create(container, list(command), stdin=stdin, tty=tty)
-            stream = DockerStream(api, container, made["Id"], tty=tty, lost=self._lost)
+            stream = DockerStream(api, container, made["Id"], tty=tty, lost=partial(self._lost, container))
             if tty:
                 api.exec_resize(made["Id"], height=PTY_ROWS, width=PTY_COLUMNS)
         except APIError as error:
             if error.status_code in (404, 409):
-                raise self._lost("it was removed or stopped from outside") from error
+                raise self._lost(container, "it was removed or stopped from outside") from error
             raise EnvironmentFailure(f"Docker did not start the command ({reason_of(error)}).") from error
         except (DockerException, RequestException, OSError) as error:
-            raise self._lost(f"Docker does not answer: {reason_of(error)}") from error
+            raise self._lost(container, f"Docker does not answer: {reason_of(error)}") from error
         return stream
 
     def _helper(self, script: str, data: bytes = b"", *, timeout: float = HELPER_TIMEOUT_S) -> tuple[int, bytes]:

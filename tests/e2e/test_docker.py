@@ -325,6 +325,12 @@ def test_output_that_is_not_utf8_in_names(start: Open) -> None:
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # the SDK leaves sockets that could not connect
 def test_daemon_killed_in_mid_command(start: Open, dockerd: Dockerd) -> None:
     environment = start()
+    _kill_in_mid_command(environment, dockerd)
+    assert environment.execute("echo back").output == "back\n"
+    gc.collect()  # while that warning is off
+
+
+def _kill_in_mid_command(environment: DockerEnvironment, dockerd: Dockerd) -> None:
     begun = threading.Event()
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(environment.execute, "echo so far; sleep 60", on_output=lambda _: begun.set())
@@ -332,5 +338,3 @@ def test_daemon_killed_in_mid_command(start: Open, dockerd: Dockerd) -> None:
         dockerd.restart()
         with pytest.raises(EnvironmentFailure, match="not run again"):
             running.result(30)
-    assert environment.execute("echo back").output == "back\n"
-    gc.collect()  # while that warning is off

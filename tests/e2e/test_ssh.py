@@ -79,17 +79,17 @@ def fast(sshd: Sshd, tmp_path: Path) -> Iterator[SSHEnvironment]:
 
 
 def test_one_connection_for_many_commands(sshd: Sshd, tmp_path: Path) -> None:
-    before = len(sshd.sessions())
+    wait_for(lambda: not sshd.sessions())
     environment = open_ssh(sshd, tmp_path)
     for _ in range(5):
         environment.execute("true")
         environment.stat(".")
-    assert len(sshd.sessions()) == before + 1
+    assert len(sshd.sessions()) == 1
     health = environment.health()
     assert health.usable
     assert health.latency_s is not None
     environment.close()
-    wait_for(lambda: len(sshd.sessions()) == before)
+    wait_for(lambda: not sshd.sessions())
 
 
 def test_more_commands_than_one_connection_takes(sshd: Sshd, tmp_path: Path) -> None:

@@ -69,6 +69,7 @@ def running_dockerd() -> Iterator[Dockerd]:
     finally:
         _remove_containers(daemon.url)
         stop(daemon.server)
+        _kill_what_is_left(folder)
         for line in reversed(Path("/proc/mounts").read_text().splitlines()):
             if (place := line.split()[1]).startswith(f"{folder}/"):
                 subprocess.run(["umount", "-l", place], check=False, capture_output=True)
@@ -99,6 +100,16 @@ def _answers(url: str) -> bool:
         except OSError:
             return False
     return True
+
+
+def _kill_what_is_left(folder: Path) -> None:
+    """End what a daemon that was killed left running: its containers' shims."""
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and os.fsencode(folder) + b"/" in (entry / "cmdline").read_bytes():
+                os.kill(int(entry.name), signal.SIGKILL)
+        except OSError:
+            continue
 
 
 def import_image(url: str) -> None:
