@@ -95,9 +95,15 @@ def test_a_home_that_cannot_hold_sessions_is_told(talk: Talk, tmp_path: Path) ->
     program.wait_for("Still here.", "finished")
 
 
+def lose_focus_at_once(program: Terminal) -> None:
+    """Answer as tmux does in a window that nobody looks at: as soon as the program asks to be told of the focus."""
+    program.wait_until(lambda: b"\x1b[?1004h" in program.raw, "the wish to be told of the focus")
+    program.focus(False)
+
+
 def test_a_terminal_without_focus_at_the_start_gives_what_is_typed_to_the_prompt(terminal: Open) -> None:
     program = terminal("--demo")
-    program.focus(False)
+    lose_focus_at_once(program)
     program.wait_for("tour", timeout_s=30)
     program.focus(True)
     say(program, "help")
@@ -106,7 +112,7 @@ def test_a_terminal_without_focus_at_the_start_gives_what_is_typed_to_the_prompt
 
 def test_what_is_typed_counts_as_focus(terminal: Open) -> None:
     program = terminal("--demo")
-    program.focus(False)
+    lose_focus_at_once(program)
     program.wait_for("tour", timeout_s=30)
     say(program, "help")
     program.wait_for("I am a script")
