@@ -216,6 +216,17 @@ class HermesApp(ExtendedApp, inherit_bindings=False):
         )
         engine.start()
         self.post_message(self.EngineStarted(engine))
+        self._load_what_comes_first()
+
+    @staticmethod
+    def _load_what_comes_first() -> None:
+        """In a thread: import what the first answer and the first question will need."""
+        import hermes_tui.screens.approval
+        import hermes_tui.screens.clarify
+        import hermes_tui.screens.password  # noqa: F401 - loaded, not used here
+        from hermes_tui.widgets.markdown_blocks import warm_up
+
+        warm_up()
 
     def on_hermes_app_engine_started(self, message: EngineStarted) -> None:
         engine = self.engine = message.engine

@@ -5,7 +5,7 @@ who types, and never two at once.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from textual import events
 from textual.app import App
@@ -20,14 +20,16 @@ from hermes_tui.protocol.inquiries import (
     ClarifyInquiry,
     PasswordInquiry,
 )
-from hermes_tui.screens.approval import ApprovalScreen
-from hermes_tui.screens.clarify import ClarifyScreen
-from hermes_tui.screens.inquiry import DeskControl
-from hermes_tui.screens.password import PasswordScreen
+from hermes_tui.screens.desk_control import DeskControl
 from hermes_tui.screens.quiet_gate import QuietGate
 from hermes_tui.widgets.ticker import Ticker
 
-AnyDialog = ApprovalScreen | PasswordScreen | ClarifyScreen
+if TYPE_CHECKING:
+    from hermes_tui.screens.approval import ApprovalScreen
+    from hermes_tui.screens.clarify import ClarifyScreen
+    from hermes_tui.screens.password import PasswordScreen
+
+    AnyDialog = ApprovalScreen | PasswordScreen | ClarifyScreen
 
 
 class Answering(DeskControl, Protocol):
@@ -111,7 +113,11 @@ class Presenter:
             self.desk.answer(inquiry.id, answer)
         self._advance()
 
-    def _screen(self, inquiry: AnyInquiry, desk: Answering) -> AnyDialog:
+    def _screen(self, inquiry: AnyInquiry, desk: Answering) -> "AnyDialog":
+        from hermes_tui.screens.approval import ApprovalScreen
+        from hermes_tui.screens.clarify import ClarifyScreen
+        from hermes_tui.screens.password import PasswordScreen
+
         match inquiry:
             case ApprovalInquiry():
                 return ApprovalScreen(inquiry, desk, self._ticker, stray=self._stray, bell=self._bell)

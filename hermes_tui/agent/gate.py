@@ -21,6 +21,8 @@ from hermes_tui.protocol.inquiries import (
     ApprovalAnswer,
     ApprovalChoice,
     ApprovalInquiry,
+    ClarifyAnswer,
+    ClarifyInquiry,
     Highlight,
     InquiryOutcome,
     Reply,
@@ -34,6 +36,7 @@ from hermes_tui.settings import ApprovalMode, ApprovalSettings
 
 logger = logging.getLogger(__name__)
 
+CONNECT = "Connect and remember the key"
 TERMINAL = "terminal"
 """The tool whose calls are shell commands."""
 
@@ -261,3 +264,12 @@ def tirith_of(approvals: ApprovalSettings, home: Path) -> Tirith | None:
     """Return the external scanner where it is installed and wanted."""
     binary = find_tirith(home) if approvals.tirith else None
     return Tirith(binary, fail_open=approvals.tirith_fail_open) if binary is not None else None
+
+
+def confirm_host(desk: Desk, question: str) -> bool:
+    """Ask whether to connect to a host whose key is not known yet. No answer, and nobody there, are no consent."""
+    inquiry = ClarifyInquiry(
+        id=uuid4().hex, question=question, choices=(CONNECT, "Do not connect"), created=time.time(), timeout_s=120.0
+    )
+    answer = desk.ask_sync(inquiry).answer
+    return isinstance(answer, ClarifyAnswer) and answer.text == CONNECT

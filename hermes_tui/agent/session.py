@@ -13,7 +13,7 @@ from hermes_tui.agent.agent import Agent, Client, NoClient, model_changed
 from hermes_tui.agent.batch import BatchParts, BatchRunner
 from hermes_tui.agent.briefing import briefing, lend_variables, process_news
 from hermes_tui.agent.extending import make_extensions, start_extensions
-from hermes_tui.agent.gate import ApprovalGate, GateFacts, add_stored_rules, tirith_of
+from hermes_tui.agent.gate import ApprovalGate, GateFacts, add_stored_rules, confirm_host, tirith_of
 from hermes_tui.agent.hooked import SessionHooks
 from hermes_tui.agent.model_choice import ModelChoice
 from hermes_tui.agent.opening import StoredSession, find_wanted, load_session, title_of
@@ -64,7 +64,7 @@ class Session:
         self._options = options
         self._settings = options.settings
         self._environ = dict(options.environ)
-        self.place = Workplace(options, parts.pool)
+        self.place = Workplace(options, parts.pool, lambda question: confirm_host(parts.desk, question))
         self._mode = options.settings.approvals.mode
         self._hooked = SessionHooks(parts.hooks, parts.pool, parts.spawn, lambda: self.session_id)
         self.turns = TurnQueue(lambda: self.agent, self._store_session, parts.spawn, self._hooked.turn)

@@ -1,5 +1,7 @@
 """Where a session works: its folder, the environments on the chosen backend, and the files there to complete."""
 
+from collections.abc import Callable
+
 from hermes_tui.agent.environments import EnvironmentKeeper
 from hermes_tui.agent.options import EngineOptions
 from hermes_tui.agent.pool import DaemonPool
@@ -14,8 +16,10 @@ FILES_WAIT_S = 0.3
 class Workplace:
     """Lives on the engine's loop; what blocks runs in the pool."""
 
-    def __init__(self, options: EngineOptions, pool: DaemonPool) -> None:
+    def __init__(self, options: EngineOptions, pool: DaemonPool, confirm: Callable[[str], bool]) -> None:
+        """``confirm`` asks the person a yes-or-no question (an unknown ssh host); it blocks, in a pool thread."""
         self._options = options
+        self._confirm = confirm
         self._settings = options.settings.terminal
         self._pool = pool
         self._index: FileIndex | None = None
@@ -70,6 +74,7 @@ class Workplace:
                 workspace=self.folder,
                 spill_dir=str(self._options.paths.results),
                 secrets=self._options.secret_names,
+                confirm=self._confirm,
             )
 
         return EnvironmentKeeper(create, backend)

@@ -16,7 +16,8 @@ from textual.widgets import Input, Static, TextArea
 
 from hermes_tui.actions import Place, key_label, keys_of
 from hermes_tui.protocol.inquiries import ApprovalAnswer, ApprovalChoice, ApprovalInquiry
-from hermes_tui.screens.inquiry import DeskControl, InquiryScreen, Stray, hidden
+from hermes_tui.screens.desk_control import DeskControl
+from hermes_tui.screens.inquiry import InquiryScreen, Stray, hidden
 from hermes_tui.screens.quiet_gate import DEAF_S
 from hermes_tui.widgets.bindings import bindings_for
 from hermes_tui.widgets.choice import Choice

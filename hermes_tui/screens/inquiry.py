@@ -4,7 +4,7 @@ The desk owns the deadline; the dialog reports what the person does and shows wh
 """
 
 from collections.abc import Callable
-from typing import ClassVar, Protocol, TypeVar
+from typing import ClassVar, TypeVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -18,6 +18,7 @@ from textual.widgets import Static
 
 from hermes_tui.actions import Place, key_label, keys_of
 from hermes_tui.protocol.inquiries import Answer, Inquiry
+from hermes_tui.screens.desk_control import DeskControl
 from hermes_tui.screens.dialog_fit import fit_dialog
 from hermes_tui.screens.quiet_gate import DEAF_S
 from hermes_tui.widgets import formats
@@ -33,26 +34,6 @@ READING_S = 10.0
 MORE_TIME_S = 300.0
 
 AnswerType = TypeVar("AnswerType", bound=Answer)
-
-
-class DeskControl(Protocol):
-    """What a dialog tells the desk, and asks of it."""
-
-    def shown(self, inquiry_id: str) -> None:
-        """The dialog is on screen: the clock starts, or goes on."""
-        ...
-
-    def hold(self, inquiry_id: str) -> None:
-        """The clock stands still."""
-        ...
-
-    def extend(self, inquiry_id: str, seconds: float | None) -> None:
-        """Add to what is left; None waits for ever."""
-        ...
-
-    def remaining(self, inquiry_id: str) -> float | None:
-        """Seconds left; None for no limit."""
-        ...
 
 
 Stray = Callable[[events.Key | events.Paste], None]

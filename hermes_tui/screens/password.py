@@ -12,7 +12,8 @@ from textual.widgets import Static
 
 from hermes_tui.actions import key_label, keys_of
 from hermes_tui.protocol.inquiries import PasswordAnswer, PasswordInquiry
-from hermes_tui.screens.inquiry import DeskControl, InquiryScreen, Stray
+from hermes_tui.screens.desk_control import DeskControl
+from hermes_tui.screens.inquiry import InquiryScreen, Stray
 from hermes_tui.screens.quiet_gate import DEAF_S
 from hermes_tui.widgets.command_view import CommandView
 from hermes_tui.widgets.key_hints import Hint

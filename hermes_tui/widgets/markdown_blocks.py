@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from rich.segment import Segment
 from rich.style import Style
 
@@ -16,13 +14,24 @@ from hermes_tui.widgets.markdown_inline import inline_spans
 from hermes_tui.widgets.markdown_tables import Align, Table, table_lines
 from hermes_tui.widgets.text_width import cells, clean, expand_tabs
 
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
 _MIN_WIDTH = 6
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # not needed for the first frame
+
     # No HTML: what looks like a tag is text. No raw text of a model is ever interpreted beyond Markdown.
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+
+def warm_up() -> None:
+    """Load the parser, so that the first answer need not wait for it. May be called in a thread."""
+    _parser()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +125,7 @@ def _behind(marker: Segment, line: Line) -> Line:
 class _Walk:
     """Goes over the tokens of one chunk."""
 
-    def __init__(self, look: MarkdownLook, tokens: Sequence[Token], source: Sequence[str]) -> None:
+    def __init__(self, look: MarkdownLook, tokens: "Sequence[Token]", source: Sequence[str]) -> None:
         self._look = look
         self._tokens = tokens
         self._source = source
@@ -141,7 +150,7 @@ class _Walk:
             lines += block
         return lines
 
-    def _block(self, token: Token, width: int, base: Style) -> list[Line]:
+    def _block(self, token: "Token", width: int, base: Style) -> list[Line]:
         look, palette = self._look, self._look.palette
         self._at += 1
         match token.type:
@@ -172,7 +181,7 @@ class _Walk:
         self._at += 2
         return inline_spans(token.children or (), self._look.palette, base)
 
-    def _list(self, opening: Token, width: int, base: Style) -> list[Line]:
+    def _list(self, opening: "Token", width: int, base: Style) -> list[Line]:
         ordered = opening.type == "ordered_list_open"
         top = opening.level == 0
         number = int(str(opening.attrs.get("start", 1)))
@@ -243,6 +252,6 @@ class _Walk:
                 row = []
         return table
 
-    def _blank_before(self, token: Token) -> bool:
+    def _blank_before(self, token: "Token") -> bool:
         """Whether the source has a blank line before ``token``: how dense a list is written is how it is drawn."""
         return token.map is not None and token.map[0] > 0 and not self._source[token.map[0] - 1].strip(" \t>")

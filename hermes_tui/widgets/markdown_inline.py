@@ -2,14 +2,17 @@
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from markdown_it.token import Token
 from rich.segment import Segment
 from rich.style import Style
 
 from hermes_tui.widgets.lines import NULL, Palette
 from hermes_tui.widgets.text_width import clean, shorten_middle
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 _BARE_URL = re.compile(r"https?://[^\s<>\"'`|]+[^\s<>\"'`|.,;:!?)\]}]")
 _LINKED = re.compile(r"(?:https?|mailto|file):", re.IGNORECASE)
@@ -18,7 +21,7 @@ _MAX_TARGET = 60
 _STYLE_OF = {"em": "emphasis", "strong": "strong", "s": "strike"}
 
 
-def inline_spans(tokens: Sequence[Token], palette: Palette, base: Style = NULL) -> list[Segment]:
+def inline_spans(tokens: "Sequence[Token]", palette: Palette, base: Style = NULL) -> list[Segment]:
     """Return the children of an ``inline`` token as spans. A hard break is a newline in the text."""
     spans: list[Segment] = []
     styles = [base]
@@ -83,7 +86,7 @@ def _add_target(spans: list[Segment], target: str, label: str, palette: Palette)
         spans.append(Segment(f" ({shorten_middle(shown, _MAX_TARGET)})", style))
 
 
-def _add_image(spans: list[Segment], token: Token, style: Style, palette: Palette) -> None:
+def _add_image(spans: list[Segment], token: "Token", style: Style, palette: Palette) -> None:
     target = str(token.attrs.get("src", ""))
     label = _flat(token.content) or "image"
     spans.append(Segment(f"[{label}]", style + link_style(target, palette)))
