@@ -99,6 +99,7 @@ class HermesApp(ExtendedApp, inherit_bindings=False):
         self._early: list[events.Event] | None = []
         """What was typed before the prompt was there; None from the first frame on."""
         self._pump = EventPump(self._wake)
+        self._spent = time.thread_time()
         self._quiet = QuietGate()
         self._presenter = Presenter(
             self, self.ticker, self._quiet, stray=self._stray_key, bell=self.settings.display.bell
@@ -269,7 +270,9 @@ class HermesApp(ExtendedApp, inherit_bindings=False):
             self._drain()
 
     def _drain(self) -> None:
-        news = self._pump.drain()
+        spent = time.thread_time()
+        news = self._pump.drain(spent - self._spent)
+        self._spent = spent
         if news:
             with self.batch_update():
                 self._show(news)

@@ -13,8 +13,12 @@ import msgspec
 
 from hermes_tui.protocol.events import Event, ReasoningDelta, TextDelta, ToolOutput
 
-FRAME_S = 1 / 20
-"""Twenty frames a second read as flowing, and cost a third less than thirty, on the line too."""
+FRAME_S = 1 / 30
+"""Shortest time between two frames: more often than the eye asks for."""
+LONGEST_FRAME_S = 1 / 10
+"""Text still reads as flowing."""
+SHARE = 0.15
+"""Part of the screen thread's time that frames may take; dear ones come more seldom, so that keys find it free."""
 OUTPUT_KEPT = 32_768
 """Characters of one call's live output that one frame may bring."""
 
@@ -30,6 +34,7 @@ class EventPump:
         self._events: deque[Event] = deque()
         self._waking = False
         self._drained = 0.0
+        self._frame_s = FRAME_S
 
     def push(self, event: Event) -> None:
         """Queue an event. Never blocks on the screen."""
@@ -38,12 +43,16 @@ class EventPump:
             if self._waking:
                 return
             self._waking = True
-            delay = max(0.0, self._drained + FRAME_S - self._clock())
+            delay = max(0.0, self._drained + self._frame_s - self._clock())
         self._wake(delay)
 
-    def drain(self) -> list[Event]:
-        """Return what waits, in order, joined."""
+    def drain(self, cost_s: float = 0.0) -> list[Event]:
+        """Return what waits, in order, joined.
+
+        ``cost_s`` is what the screen's thread spent since the drain before, painting included, in seconds.
+        """
         with self._lock:
+            self._frame_s = min(LONGEST_FRAME_S, max(FRAME_S, cost_s / SHARE))
             events, self._events = self._events, deque()
             self._waking = False
             self._drained = self._clock()

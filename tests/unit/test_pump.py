@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_tui.protocol.events import Event, Notice, NoticeLevel, ReasoningDelta, TextDelta, ToolOutput
-from hermes_tui.pump import FRAME_S, OUTPUT_KEPT, EventPump, join
+from hermes_tui.pump import FRAME_S, LONGEST_FRAME_S, OUTPUT_KEPT, EventPump, join
 
 
 def texts(events: list[Event]) -> list[tuple[str, str]]:
@@ -25,6 +25,16 @@ def test_one_wake_for_many_events_and_at_most_one_a_frame() -> None:
     assert texts(pump.drain()) == [("TextDelta", "a" * 50)]
     pump.push(TextDelta(text="b"))
     assert wakes[1] == pytest.approx(FRAME_S)
+
+
+@pytest.mark.parametrize(("cost", "wait"), [(0.001, FRAME_S), (0.009, 0.06), (0.5, LONGEST_FRAME_S)])
+def test_dear_frames_come_more_seldom(cost: float, wait: float) -> None:
+    wakes: list[float] = []
+    pump = EventPump(wakes.append, lambda: 100.0)
+    pump.push(TextDelta(text="a"))
+    pump.drain(cost)
+    pump.push(TextDelta(text="b"))
+    assert wakes[-1] == pytest.approx(wait)
 
 
 def test_runs_are_joined_but_never_across_something_else() -> None:
