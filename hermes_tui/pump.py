@@ -13,8 +13,8 @@ import msgspec
 
 from hermes_tui.protocol.events import Event, ReasoningDelta, TextDelta, ToolOutput
 
-FRAME_S = 1 / 30
-"""Shortest time between two frames: more often than the eye asks for."""
+FRAME_S = 1 / 20
+"""Shortest time between two frames: twenty a second read as flowing, and cost a third less than thirty."""
 LONGEST_FRAME_S = 1 / 10
 """Text still reads as flowing."""
 SHARE = 0.15
