@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from bench.model import bare_turn_s, model
 from bench.pty_program import COLUMNS, ROWS, PtyProgram
-from bench.script import answer, commands, mark
+from bench.script import answer, calls, commands, mark
 from bench.subject import (
     HERMES,
     LINES,
@@ -207,6 +207,7 @@ def tools(size: Size) -> Iterator[Figure]:
     rules = [
         commands("eight", [f"sleep 1; true {number}" for number in range(8)]),
         commands("fifty", *([f"echo {number}"] for number in range(size.calls))),
+        calls("trivial", "todo", size.calls),
         commands("warm", ["true"]),
     ]
     with model(rules) as url, HERMES.running(url) as program:
@@ -215,11 +216,17 @@ def tools(size: Size) -> Iterator[Figure]:
         program.wait(mark("warm"))
         eight = _turn_s(program, "eight")
         fifty = _turn_s(program, "fifty")
+        trivial = _turn_s(program, "trivial")
         alone = bare_turn_s(url, "fifty", size.calls + 1)
+        alone_trivial = bare_turn_s(url, "trivial", size.calls + 1)
     yield Figure("8 x sleep 1 side by side", eight, "s", 1.03, 1.0, "the sleep")
     yield Figure(
         f"{size.calls} calls after one another, each", (fifty - alone) / size.calls * 1e3, "ms", 12,
         alone / size.calls * 1e3, "the model's own time",
+    )  # fmt: skip
+    yield Figure(
+        f"{size.calls} calls that start no process, each", (trivial - alone_trivial) / size.calls * 1e3, "ms", 10,
+        alone_trivial / size.calls * 1e3, "the model's own time",
     )  # fmt: skip
 
 

@@ -47,3 +47,9 @@ def commands(name: str, *batches: list[str]) -> Json:
         for batch in batches
     ]
     return {"match": rf"{name}\b", "replies": [*replies, {"text": mark(name), "split": _BLOCK}]}
+
+
+def calls(name: str, tool: str, count: int) -> Json:
+    """A turn of ``count`` answers with one call of ``tool`` each, without arguments."""
+    reply: Json = {"calls": [{"name": tool, "arguments": {}}], "split": _BLOCK}
+    return {"match": rf"{name}\b", "replies": [*[reply] * count, {"text": mark(name), "split": _BLOCK}]}

@@ -183,6 +183,10 @@ class DockerEnvironment(RemoteEnvironment, ScriptFiles):
         if not container:
             raise EnvironmentFailure("The container was lost; nothing was run. Try again.")
         try:
+            if tty:
+                # Docker takes the size only once the program runs; a program that asks at once would see none.
+                size = f'stty rows {PTY_ROWS} cols {PTY_COLUMNS} 2>/dev/null; exec "$@"'
+                command = ["bash", "-c", size, "bash", *command]
             made = api.exec_create(container, list(command), stdin=stdin, tty=tty)
             stream = DockerStream(api, container, made["Id"], tty=tty, lost=partial(self._lost, container))
             if tty:

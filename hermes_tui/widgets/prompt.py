@@ -154,6 +154,8 @@ class Prompt(Vertical):
                 self._open_paste()
 
     def _send(self, *, queue: bool) -> None:
+        if self.menu.is_open:
+            self._catch_up()
         if self.menu.is_open and self._trigger is not None and not queue and self._take_marked():
             return
         text = self.area.full_text
@@ -288,6 +290,12 @@ class Prompt(Vertical):
         self._show_hints()
 
     # -- completion ---------------------------------------------------------------------------------------------------
+
+    def _catch_up(self) -> None:
+        """Let the menu know what was typed since it opened: Enter may come in one burst with the text before it."""
+        row, column = self.area.cursor_location
+        if find_trigger(self.area.cursor_line, column, first_line=row == 0) != self._trigger:
+            self._look_for_completion()
 
     def _look_for_completion(self) -> None:
         row, column = self.area.cursor_location
