@@ -127,6 +127,21 @@ async def test_the_menu_takes_a_command_and_enter_then_sends_it() -> None:
         assert [message.action_id for message in app.of(ActionRequested)] == ["sessions"]
 
 
+async def test_enter_in_one_burst_with_a_command_sends_that_command() -> None:
+    app = HarnessApp(main_screen)
+    async with app.run_test() as pilot:
+        await pilot.press("/")
+        prompt = prompt_of(app)
+        assert prompt.menu.is_open
+        # The rest of the word and Enter, before the menu has heard of the word.
+        with prompt.area.prevent(type(prompt.area).Changed):
+            prompt.area.insert("model")
+            prompt._send(queue=False)
+        await pilot.pause()
+        assert [message.action_id for message in app.of(ActionRequested)] == ["model"]
+        assert prompt.area.text == ""
+
+
 async def test_the_menu_is_moved_by_arrows_and_closed_by_escape() -> None:
     app = HarnessApp(main_screen)
     async with app.run_test() as pilot:
